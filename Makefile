@@ -1,0 +1,83 @@
+# dpsco_verify: `make audit` and `make test` set everything up on a fresh machine by themselves.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PROFILE ?= standard
+SEED ?= 0
+OUT ?= reports/latest
+JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
+WORKERS ?= $(JOBS)
+ARGS ?=
+
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+STAMP_RUN := $(VENV)/.run-installed
+STAMP_TEST := $(VENV)/.test-installed
+
+.PHONY: help setup audit test test-fast explore lint format bench reference lock clean
+
+help: ## Show this list
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
+	@printf '\n  PROFILE=quick|standard|deep  SEED=0  OUT=reports/latest  JOBS=%s  ARGS="--select single-step"\n' "$(JOBS)"
+
+setup: $(STAMP_RUN) ## Make .venv with what running needs (does nothing when up to date)
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "PYTHON=$(PYTHON) is too old: Python 3.11 or later is needed; pass PYTHON=/path/to/python3.11" >&2; exit 2; }
+	@echo "making $(VENV)" >&2
+	@$(PYTHON) -m venv $(VENV)
+
+$(STAMP_RUN): requirements/run.txt pyproject.toml | $(VENV)/bin/python
+	@echo "installing what running needs (pinned by hash)" >&2
+	@$(PIP_INSTALL) --require-hashes --requirement requirements/run.txt
+	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(STAMP_TEST): requirements/test.txt $(STAMP_RUN)
+	@echo "installing what testing needs (pinned by hash)" >&2
+	@$(PIP_INSTALL) --require-hashes --requirement requirements/test.txt
+	@touch $@
+
+audit: $(STAMP_RUN) ## Verify the paper and write the reports to OUT
+	@$(BIN)/dpsco-verify audit --profile $(PROFILE) --seed $(SEED) --out $(OUT) --jobs $(JOBS) $(ARGS)
+
+test: $(STAMP_TEST) ## Run the whole test suite
+	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+test-fast: $(STAMP_TEST) ## Run the everyday part of the suite (under two minutes)
+	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-dev} $(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
+
+explore: $(STAMP_TEST) ## Run the property tests at random with 10,000 examples each (long)
+	@HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -n $(WORKERS) tests/property $(ARGS)
+
+lint: $(STAMP_TEST) ## Check style and types
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: $(STAMP_TEST) ## Rewrite the code in the house format
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: $(STAMP_TEST) ## Measure the fast paths against their oracles, as ratios within one run
+	@$(BIN)/python benchmarks/bench.py
+
+reference: $(STAMP_RUN) ## Renew reports/reference from the standard profile
+	@$(BIN)/dpsco-verify audit --profile standard --seed 0 --out reports/reference --jobs $(JOBS) --format json --format markdown --format figures
+
+lock: $(STAMP_TEST) ## Compile the pinned requirement files anew
+	@$(BIN)/pip-compile $(LOCK_OPTIONS) --output-file requirements/run.txt requirements/build.in pyproject.toml
+	@$(BIN)/pip-compile $(LOCK_OPTIONS) --extra test --extra strategies --constraint requirements/run.txt \
+	  --output-file requirements/test.txt requirements/build.in pyproject.toml
+
+# No index address, option or path of the machine that compiled may end up in the files.
+LOCK_OPTIONS := --quiet --upgrade --generate-hashes --strip-extras --allow-unsafe --no-header \
+  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links
+
+clean: ## Remove the environment and all caches
+	@rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Verification of differentially private stochastic convex optimization."""

@@ -1,0 +1,36 @@
+"""Binomial bounds, e-processes, confidence sequences, their power, and the error budget."""
+
+from dpsco_verify.inference import (
+    binomial,
+    goodness_of_fit,
+    mean_test,
+    multiple,
+    privacy_event_test,
+)
+from dpsco_verify.inference.budget import ErrorBudget, Expense, Part, Share, Spending
+from dpsco_verify.inference.confidence_sequence import BettingConfidenceSequence
+from dpsco_verify.inference.e_process import BettingEProcess, EProcessDecision
+from dpsco_verify.inference.mean_test import BoundedMeanTest
+from dpsco_verify.inference.multiple import average_log_e_value, holm
+from dpsco_verify.inference.privacy_event_test import CellCounts, PrivacyEventTest
+
+__all__ = [
+    "BettingConfidenceSequence",
+    "BettingEProcess",
+    "BoundedMeanTest",
+    "CellCounts",
+    "EProcessDecision",
+    "ErrorBudget",
+    "Expense",
+    "Part",
+    "PrivacyEventTest",
+    "Share",
+    "Spending",
+    "average_log_e_value",
+    "binomial",
+    "goodness_of_fit",
+    "holm",
+    "mean_test",
+    "multiple",
+    "privacy_event_test",
+]

@@ -1,0 +1,47 @@
+"""The card of a statement: what it says, its readings, how each is decided, what is expected and why."""
+
+from __future__ import annotations
+
+import textwrap
+
+from dpsco_verify.ledger.baseline import load_baseline
+from dpsco_verify.ledger.registry import PAPER, find_claims
+
+_WIDTH = 100
+
+
+def explanation(name: str) -> str:
+    """Return the card of the statement (or the one reading) that `name` names.
+
+    Raises
+    ------
+    InputError
+        If it names nothing.
+    """
+    claims = find_claims([name])
+    expectations = load_baseline()
+    statement = claims[0].statement
+    lines = [
+        f"{statement.id}: {statement.title}",
+        *_wrapped(
+            "stands in", f"{statement.reference} ({statement.label}), {PAPER.title}, {PAPER.identifier}"
+        ),
+        *_wrapped("statement", statement.text),
+    ]
+    for claim in claims:
+        expected = expectations.get(claim.key)
+        lines += [
+            "",
+            f"reading {claim.key}",
+            *_wrapped("means", claim.reading.text),
+            *_wrapped("verified", claim.reading.statement),
+            *_wrapped("decided by", claim.reading.method),
+        ]
+        if expected is not None:
+            lines += _wrapped("expected", f"{expected.expected.value}: {expected.why}")
+    lines += ["", f"run it: dpsco-verify audit --select {name}"]
+    return "\n".join(lines)
+
+
+def _wrapped(label: str, text: str) -> list[str]:
+    return textwrap.wrap(text, width=_WIDTH, initial_indent=f"  {label + ':':12}", subsequent_indent=" " * 14)

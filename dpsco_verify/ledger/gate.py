@@ -1,0 +1,31 @@
+"""The gate: verdicts against expectations, and the exit code that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+
+from dpsco_verify.evidence.records import Finding, Verdict
+
+
+class ExitCode(IntEnum):
+    """The exit codes of ``dpsco-verify``."""
+
+    AS_EXPECTED = 0
+    NOT_AS_EXPECTED = 1
+    BAD_INPUT = 2
+    UNDECIDED = 3
+
+
+def exit_code(findings: Iterable[Finding]) -> ExitCode:
+    """Return the exit code of a run.
+
+    A verdict that differs from its expectation is 1, unless all that differ are ``inconclusive``: then a check that
+    had to decide could not, which is 3. A reading without an expectation counts as differing.
+    """
+    differing = [finding for finding in findings if not finding.as_expected]
+    if not differing:
+        return ExitCode.AS_EXPECTED
+    if all(finding.verdict is Verdict.INCONCLUSIVE for finding in differing):
+        return ExitCode.UNDECIDED
+    return ExitCode.NOT_AS_EXPECTED

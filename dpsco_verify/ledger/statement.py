@@ -1,0 +1,141 @@
+"""What a statement of the paper is to the ledger: its text, its readings, and how each is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from dpsco_verify.evidence.checker import Certificate
+from dpsco_verify.evidence.records import Plot, ProofStep, Quantity, Table, Verdict
+from dpsco_verify.execution import Outcome, WorkUnit
+from dpsco_verify.inference.budget import Share
+from dpsco_verify.ledger.profile import Profile
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """One way to understand a statement.
+
+    Attributes
+    ----------
+    id
+        As in ``claims.toml``.
+    text
+        What this reading takes the words to mean.
+    statement
+        The mathematics that is verified.
+    method
+        How it is decided.
+    weight
+        Its share of the error budget, relative to the other readings of the ledger; 0 where nothing is random.
+    """
+
+    id: str
+    text: str
+    statement: str
+    method: str
+    weight: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """What a statement may know of the run: the profile, the seed, and the reading's share of the error budget.
+
+    `share` is None for a reading of weight 0, which may run no test that can err.
+    """
+
+    profile: Profile
+    seed: int
+    share: Share | None
+
+    def levels(self, names: Sequence[str]) -> dict[str, float]:
+        """Divide the share equally among the tests called `names` and return each one's level."""
+        if not names or self.share is None:
+            return {}
+        divided = self.share.divide(names)
+        return {name: divided.part(name).alpha for name in names}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conclusion:
+    """What the evidence says about a reading.
+
+    Attributes
+    ----------
+    verdict, summary
+        The verdict, and in one sentence why.
+    spent
+        The level of each test that was run, by its name; together at most the context's share.
+    certificate
+        The witness; ``refuted`` without a certificate that the checker accepts does not stand.
+    """
+
+    verdict: Verdict
+    summary: str
+    evidence: Mapping[str, Quantity]
+    tables: Sequence[Table] = ()
+    plots: Sequence[Plot] = ()
+    counterexample: str | None = None
+    proof_steps: Sequence[ProofStep] = ()
+    certificate: Certificate | None = None
+    spent: Mapping[str, float] = field(default_factory=dict)
+
+
+class Statement(Protocol):
+    """A statement of the paper.
+
+    `units` says what has to be computed for a reading, and `conclude` what follows from the outcomes. Both depend
+    on their arguments alone, so that a run can be repeated, selected from and spread over workers.
+    """
+
+    @property
+    def id(self) -> str:
+        """The stable name of the statement."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """What it says, in a few words."""
+        ...
+
+    @property
+    def reference(self) -> str:
+        """Its number in the paper."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """Its LaTeX label, the stable key."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """The statement as the paper has it, in one line."""
+        ...
+
+    @property
+    def readings(self) -> Sequence[Reading]:
+        """Its readings."""
+        ...
+
+    def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
+        """Return the units of work for a reading; names begin with ``id/reading/``."""
+        ...
+
+    def conclude(self, reading: Reading, context: Context, outcomes: Mapping[str, Outcome]) -> Conclusion:
+        """Return what the outcomes of the units say about the reading."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A statement under one reading: what the ledger verifies and the baseline names."""
+
+    statement: Statement
+    reading: Reading
+
+    @property
+    def key(self) -> str:
+        """Its name, ``id/reading``."""
+        return f"{self.statement.id}/{self.reading.id}"

@@ -1,0 +1,127 @@
+"""Tables, the figure and the counterexample in words."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpsco_verify.evidence.records import Axis, Column, LinePlot, Scale, Series, SeriesStyle, Table
+from dpsco_verify.ledger.statements.utility.constants import careful_constant, constant_at
+from dpsco_verify.ledger.statements.utility.counterexample import Found
+from dpsco_verify.ledger.statements.utility.measure import Measured
+
+_SIZES = (2, 3, 4, 8, 16, 17, 32, 64, 100, 256, 1000, 10_000)
+
+
+def rational(value: float) -> str:
+    """Return the rational that a double is, in lowest terms."""
+    return str(Fraction(value))
+
+
+def constant_table(distance_factor: float, *, variance: bool) -> Table:
+    """Return the careful constant for each n (for N(0, σI): at L = σ = 1e-6, d = 1)."""
+    if variance:
+        rows = tuple(
+            (
+                n,
+                constant_at(
+                    n=n,
+                    lipschitz=1e-6,
+                    sigma=1e-6,
+                    dimension=1,
+                    variance=1e-6,
+                    distance_factor=distance_factor,
+                ),
+            )
+            for n in _SIZES
+        )
+        title = "The constant of a careful proof, at L = σ = 1e-6 and d = 1"
+    else:
+        rows = tuple((n, float(careful_constant(n, distance_factor))) for n in _SIZES)
+        title = "The constant of a careful proof, for all L, σ and d"
+    return Table(
+        id="constant",
+        title=title,
+        columns=(Column(name="n", unit="points"), Column(name="constant", unit="D(L + σ√d)/√n")),
+        rows=rows,
+    )
+
+
+def measured_table(measured: list[Measured]) -> Table:
+    """Return the Monte-Carlo excess risks."""
+    unit = "D(L + σ√d)/√n"
+    return Table(
+        id="measured",
+        title="Monte-Carlo excess risk of the implementation",
+        columns=(
+            Column(name="instance"),
+            Column(name="d"),
+            Column(name="n", unit="points"),
+            Column(name="σ", unit="L"),
+            Column(name="runs"),
+            Column(name="mean", unit=unit),
+            Column(name="at least", unit=unit),
+            Column(name="at most", unit=unit),
+            Column(name="allowed", unit=unit),
+            Column(name="MDV (power 0.9)", unit=unit),
+            Column(name="violates"),
+        ),
+        rows=tuple(
+            (m.instance, m.dimension, m.n, m.sigma, m.runs, m.mean, m.low, m.high, m.bound, m.mdv, m.rejected)
+            for m in measured
+        ),
+    )
+
+
+def ratio_plot(reading: str, measured: list[Measured], constant: float, proven: float | None) -> LinePlot:
+    """Return the ratio against n for each instance, at its worst σ, with intervals and the theorem's line."""
+    series = []
+    for name in dict.fromkeys(m.instance for m in measured):
+        sizes = sorted({m.n for m in measured if m.instance == name})
+        top = [
+            max((m for m in measured if m.instance == name and m.n == n), key=lambda m: m.mean) for n in sizes
+        ]
+        series.append(
+            Series(
+                name=name,
+                x=tuple(float(m.n) for m in top),
+                y=tuple(m.mean for m in top),
+                low=tuple(m.low for m in top),
+                high=tuple(m.high for m in top),
+                style=SeriesStyle.POINTS,
+            )
+        )
+    ends = (
+        float(min((m.n for m in measured), default=16)),
+        float(max((m.n for m in measured), default=1024)),
+    )
+    series.append(
+        Series(name=f"the theorem, {constant:g}", x=ends, y=(constant, constant), style=SeriesStyle.BOUND)
+    )
+    if proven is not None:
+        series.append(Series(name=f"careful proof, {proven:.4g}", x=ends, y=(proven, proven)))
+    return LinePlot(
+        id="ratio",
+        title=f"Excess risk in units of D(L + σ√d)/√n, reading {reading}",
+        caption="Mean over independent runs at the σ that is worst for each instance and n, with confidence "
+        "intervals at the level of the error budget, all valid at once. The theorem says that no mean lies above "
+        "the dashed line.",
+        x_axis=Axis(label="n (points)", scale=Scale.LOG),
+        y_axis=Axis(label="excess risk / (D(L + σ√d)/√n)"),
+        series=tuple(series),
+    )
+
+
+def counterexample_words(reading: str, found: Found) -> str:
+    """Return the counterexample as a reader would want it."""
+    if reading.endswith("variance-sigma"):
+        return (
+            f"n = {found.n}, d = 1, W = [−D/2, D/2], f(w, z) = −Lw for every z, w₁ = 0, L = σ = "
+            f"{float(found.sigma):g} and noise N(0, σ): the noise's standard deviation √σ is so much larger than "
+            "L + σ that every iterate is thrown to one end of W or the other, almost evenly. The excess risk is at "
+            f"least {found.ratio:.4g} · D(L + σ)/√n."
+        )
+    return (
+        f"n = {found.n}, d = 1, W = [−D, D], f(w, z) = −Lw for every z, w₁ = −D, σ = {float(found.sigma):g} L: with "
+        "steps of D/√n the iterates need 2√n fresh draws to cross W, and the output averages them. The excess risk "
+        f"is at least {found.ratio:.4g} · D(L + σ)/√n."
+    )

@@ -1,0 +1,45 @@
+"""Losses, populations with certified minima, and checkers for the properties that a loss must have."""
+
+from __future__ import annotations
+
+from dpsco_verify.problems.losses import (
+    AbsoluteDeviation,
+    Hinge,
+    Huber,
+    Linear,
+    LinearPredictorLoss,
+    Logistic,
+    Loss,
+    Quantile,
+)
+from dpsco_verify.problems.minimisation import CertifiedMinimum
+from dpsco_verify.problems.populations import (
+    Drift,
+    FinitePopulation,
+    LinearSigns,
+    Median,
+    Population,
+    breast_cancer,
+    diabetes,
+    engel,
+)
+
+__all__ = [
+    "AbsoluteDeviation",
+    "CertifiedMinimum",
+    "Drift",
+    "FinitePopulation",
+    "Hinge",
+    "Huber",
+    "Linear",
+    "LinearPredictorLoss",
+    "LinearSigns",
+    "Logistic",
+    "Loss",
+    "Median",
+    "Population",
+    "Quantile",
+    "breast_cancer",
+    "diabetes",
+    "engel",
+]

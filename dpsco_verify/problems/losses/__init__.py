@@ -1,0 +1,25 @@
+"""Losses: convex, Lipschitz functions of the parameter, one for each data point."""
+
+from __future__ import annotations
+
+from dpsco_verify.problems.losses.absolute_deviation import AbsoluteDeviation
+from dpsco_verify.problems.losses.classification import ClassificationLoss
+from dpsco_verify.problems.losses.hinge import Hinge
+from dpsco_verify.problems.losses.huber import Huber
+from dpsco_verify.problems.losses.linear import Linear
+from dpsco_verify.problems.losses.linear_predictor import LinearPredictorLoss
+from dpsco_verify.problems.losses.logistic import Logistic
+from dpsco_verify.problems.losses.loss import Loss
+from dpsco_verify.problems.losses.quantile import Quantile
+
+__all__ = [
+    "AbsoluteDeviation",
+    "ClassificationLoss",
+    "Hinge",
+    "Huber",
+    "Linear",
+    "LinearPredictorLoss",
+    "Logistic",
+    "Loss",
+    "Quantile",
+]

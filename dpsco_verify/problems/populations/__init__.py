@@ -1,0 +1,21 @@
+"""Populations: laws of data points whose risk is known exactly and whose minimum is known or certified."""
+
+from __future__ import annotations
+
+from dpsco_verify.problems.populations.drift import Drift
+from dpsco_verify.problems.populations.finite import FinitePopulation
+from dpsco_verify.problems.populations.linear_signs import LinearSigns
+from dpsco_verify.problems.populations.median import Median
+from dpsco_verify.problems.populations.population import Population
+from dpsco_verify.problems.populations.real_data import breast_cancer, diabetes, engel
+
+__all__ = [
+    "Drift",
+    "FinitePopulation",
+    "LinearSigns",
+    "Median",
+    "Population",
+    "breast_cancer",
+    "diabetes",
+    "engel",
+]

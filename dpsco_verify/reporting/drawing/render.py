@@ -1,0 +1,53 @@
+"""A plot to SVG text: the same plot gives the same bytes, run after run."""
+
+from __future__ import annotations
+
+import io
+from functools import lru_cache
+
+from dpsco_verify.evidence import LinePlot, MapPlot, Plot
+from dpsco_verify.reporting.drawing.lines import draw_lines
+from dpsco_verify.reporting.drawing.maps import draw_map
+from dpsco_verify.reporting.drawing.style import house_style
+from dpsco_verify.reporting.drawing.svg import describe
+
+
+# A page and the files beside it draw the same plots; the second asks the cache.
+@lru_cache(maxsize=256)
+def _drawn(plot: Plot) -> str:
+    with house_style():
+        figure = draw_lines(plot) if isinstance(plot, LinePlot) else draw_map(plot)
+        buffer = io.StringIO()
+        figure.savefig(
+            buffer,
+            format="svg",
+            bbox_inches="tight",
+            pad_inches=0.06,
+            transparent=True,
+            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+        )
+    return buffer.getvalue()
+
+
+def in_words(plot: Plot) -> str:
+    """Return what a reader who cannot see the figure needs: the caption, the axes, what is drawn."""
+    axes = f"Horizontal axis: {plot.x_axis.label} ({plot.x_axis.scale}). Vertical axis: {plot.y_axis.label} "
+    axes += f"({plot.y_axis.scale})."
+    if isinstance(plot, MapPlot):
+        drawn = f"Colour: {plot.value_label}; the claim fails above {plot.level:g}. Panels: " + "; ".join(
+            panel.title for panel in plot.panels
+        )
+    else:
+        drawn = "Drawn: " + "; ".join(f"{series.name} ({series.style})" for series in plot.series)
+    return f"{plot.caption} {axes} {drawn}."
+
+
+def standalone(plot: Plot) -> bytes:
+    """Return `plot` as an SVG file on white."""
+    text = describe(_drawn(plot), prefix="f-", title=plot.title, description=in_words(plot), page=False)
+    return text.encode()
+
+
+def inline(plot: Plot, *, prefix: str) -> str:
+    """Return `plot` as an element of an HTML page; `prefix` starts all its ids, so give each figure its own."""
+    return describe(_drawn(plot), prefix=prefix, title=plot.title, description=in_words(plot), page=True)

@@ -1,0 +1,112 @@
+"""``index.html``: one self-contained page for people.
+
+It loads nothing and runs nothing: styles and figures are inside, there are no scripts, and a content security
+policy in the page forbids both, so that text of a record could do no harm even if it were not escaped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from dpsco_verify.evidence import VERDICT_MEANING, AuditRecord, Finding, Plot, Table
+from dpsco_verify.reporting import numbers, summary, text
+from dpsco_verify.reporting.drawing import inline
+from dpsco_verify.reporting.maths import typeset
+from dpsco_verify.reporting.naming import PAGE, Names, link
+
+_GATE_WORDS = {0: ("passed", "Passed"), 1: ("failed", "Failed"), 3: ("undecided", "Undecided")}
+
+
+@dataclass(frozen=True)
+class HtmlReport:
+    """The page."""
+
+    name: str = "html"
+
+    def filenames(self, record: AuditRecord) -> tuple[str, ...]:  # noqa: ARG002  one file, whatever the record
+        """Return the one file."""
+        return (PAGE,)
+
+    def render(self, record: AuditRecord, *, beside: frozenset[str]) -> dict[str, bytes]:
+        """Return the page; it links to the files that stand beside it."""
+        names = Names(record)
+        departures = summary.departures(record)
+        gate_class, gate_word = _GATE_WORDS.get(record.exit_code, ("failed", "Failed"))
+        # Prefixes count through the page, so no two figures share an id.
+        prefixes = {path: f"f{i}-" for i, path in enumerate(_figure_paths(record, names))}
+
+        def figures(finding: Finding) -> list[tuple[Plot, Markup]]:
+            return [
+                # The drawing module writes this markup and escapes the text in it.
+                (plot, Markup(inline(plot, prefix=prefixes[path])))  # noqa: S704  see the line above
+                for path, plot in names.figures(finding)
+            ]
+
+        page = (
+            _environment()
+            .get_template("report.html")
+            .render(
+                record=record,
+                names=names,
+                claims=summary.claims(record),
+                headline=summary.headline(record),
+                tally=summary.tally(record.claims),
+                gate=summary.gate(record),
+                gate_class=gate_class,
+                gate_word=gate_word,
+                departures=departures,
+                failing=[f for f in summary.failing(record) if f.as_expected],
+                meanings=VERDICT_MEANING,
+                words_of=summary.VERDICT_WORDS,
+                outcome=summary.outcome,
+                expectation=summary.expectation,
+                reason=summary.reason,
+                figures=figures,
+                numeric_column=_numeric_column,
+                files=sorted(f for f in beside if "/" not in f and f != PAGE and link(f, beside)),
+                link=lambda path: link(path, beside),
+            )
+        )
+        return {PAGE: page.encode()}
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("dpsco_verify.reporting"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {
+        "scalar": numbers.format_scalar,
+        "exact": numbers.exact,
+        "seconds": numbers.format_seconds,
+        "line": text.one_line,
+        "printable": text.printable,
+        "words": text.words,
+        "maths": typeset,
+        "capitalize_first": lambda value: value[:1].upper() + value[1:],
+    }
+    environment.tests["numeric"] = _is_number
+    return environment
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _numeric_column(table: Table, index: int) -> bool:
+    """Whether a column holds numbers and gaps only, which are then set flush right."""
+    cells = [row[index] for row in table.rows if row[index] is not None]
+    return bool(cells) and all(_is_number(cell) for cell in cells)
+
+
+def _figure_paths(record: AuditRecord, names: Names) -> list[str]:
+    return [path for finding in record.claims for path, _ in names.figures(finding)]

@@ -1,0 +1,264 @@
+"""``report.md``: the report condensed, for summaries of continuous integration and for reading in a repository.
+
+GitHub shows a step summary of at most 1 MiB, so the report is always smaller: long tables are cut, and if that
+is not enough the details of the last claims are left out. Each cut is marked where it was made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+
+from dpsco_verify.evidence import VERDICT_MEANING, AuditRecord, Finding, Quantity, Table, Verdict
+from dpsco_verify.reporting import summary
+from dpsco_verify.reporting.markup import code, escape, paragraph, quotation, table
+from dpsco_verify.reporting.naming import REPORT, RESULTS, Names, link
+from dpsco_verify.reporting.numbers import count, format_quantity, format_scalar, format_seconds
+from dpsco_verify.reporting.text import shorten, words
+
+LIMIT = 1_000_000
+"""Bytes; 1 MiB is the limit of GitHub, and what is added around the report must fit too."""
+
+_ROWS = (40, 15, 5, 0)
+"""How many rows of a table are shown: the first of these with which the report is small enough."""
+
+_MOST_LISTED = 400
+_BUDGET = "the probability that any statistical test of the run alarms falsely"
+_GATE_WORDS = {0: "Passed", 3: "Undecided"}
+
+
+@dataclass(frozen=True)
+class MarkdownReport:
+    """The condensed report."""
+
+    name: str = "markdown"
+
+    def filenames(self, record: AuditRecord) -> tuple[str, ...]:  # noqa: ARG002  one file, whatever the record
+        """Return the one file."""
+        return (REPORT,)
+
+    def render(self, record: AuditRecord, *, beside: frozenset[str]) -> dict[str, bytes]:
+        """Return the report; it shows the figures that are written beside it."""
+        for rows in _ROWS:
+            writer = _Writer(record, beside, rows)
+            overview, sections = writer.overview(), writer.sections()
+            whole = _join([overview, *sections])
+            if len(whole) <= LIMIT:
+                return {REPORT: whole}
+        return {REPORT: _cut(overview, sections, writer)}
+
+
+def _join(blocks: list[str]) -> bytes:
+    return ("\n\n".join(blocks) + "\n").encode()
+
+
+def _cut(overview: str, sections: list[str], writer: _Writer) -> bytes:
+    """Return the overview and as many whole sections as fit, with a note of how many do not."""
+    # The note is short; a kilobyte is more than it needs. Blocks are two line breaks apart.
+    ends = accumulate(len(block.encode()) + 2 for block in (overview, *sections))
+    kept = sections[: max(sum(end <= LIMIT - 1024 for end in ends) - 1, 0)]
+    missing = count(len(sections) - len(kept), "claim is", "claims are")
+    shortened = _join(
+        [overview, *kept, f"*The details of {missing} left out for size; {writer.whole_record}.*"]
+    )
+    if len(shortened) <= LIMIT:
+        return shortened
+    # Names beyond reason have made the overview itself too long; end it at the end of a line.
+    note = f"\n\n*Left out for size from here on; {writer.whole_record}.*\n".encode()
+    head = shortened[: LIMIT - len(note)]
+    return head[: head.rfind(b"\n")] + note
+
+
+class _Writer:
+    """The blocks of the report, with at most `rows` rows a table."""
+
+    def __init__(self, record: AuditRecord, beside: frozenset[str], rows: int) -> None:
+        self._record = record
+        self._beside = beside
+        self._rows = rows
+        self._names = Names(record)
+        self.whole_record = f"the whole record is `{RESULTS}`" + (
+            f" ([open]({RESULTS}))" if RESULTS in beside else ""
+        )
+
+    def overview(self) -> str:
+        """Return all that stands before the claims; its size is bounded, however large the record is."""
+        record = self._record
+        authors = ", ".join(record.paper.authors)
+        blocks = [
+            f"# Verification report: {escape(shorten(record.paper.title, 300))}",
+            paragraph(shorten(f"{authors} · {record.paper.identifier}".strip(" ·"), 600)),
+            f"**{escape(summary.headline(record))}**",
+            f"> **{_GATE_WORDS.get(record.exit_code, 'Failed')}.** {escape(summary.gate(record))}",
+            "## What fails",
+            *self._failures(),
+            "## All readings",
+            self._readings(),
+            "## What the verdicts mean",
+            "\n".join(f"- {_verdict(verdict)}: {escape(VERDICT_MEANING[verdict])}." for verdict in Verdict),
+            "## The run",
+            *self._run(),
+            "## The claims",
+        ]
+        return "\n\n".join(blocks)
+
+    def _failures(self) -> list[str]:
+        departures = summary.departures(self._record)
+        known = [f for f in summary.failing(self._record) if f.as_expected]
+        blocks = []
+        if departures:
+            lines = [
+                f"{self._item(f)}: **{summary.outcome(f)}**, {escape(summary.reason(f))}. {_short(f)}"
+                for f in departures
+            ]
+            blocks += ["### Not as expected", _listed(lines)]
+        else:
+            blocks.append("No verdict departs from the baseline.")
+        if known:
+            blocks += [
+                "### Refuted or ill-posed, as expected",
+                _listed([f"{self._item(f)}: {_short(f)}" for f in known]),
+            ]
+        elif not departures:
+            blocks.append("No reading is refuted or ill-posed.")
+        return blocks
+
+    def _item(self, finding: Finding) -> str:
+        return f"- {_verdict(finding.verdict)} {self._to(finding, shorten(finding.key, 120))}"
+
+    def _to(self, finding: Finding, content: str) -> str:
+        return f"[{code(content)}](#{self._names.reading(finding)})"
+
+    def _readings(self) -> str:
+        rows = [
+            (
+                escape(shorten(f.id, 80)),
+                self._to(f, shorten(f.reading, 80)),
+                _verdict(f.verdict),
+                escape(summary.expectation(f)) if f.as_expected else f"**{escape(summary.expectation(f))}**",
+                _short(f),
+            )
+            for f in self._record.claims[:_MOST_LISTED]
+        ]
+        shown = table(("Claim", "Reading", "Verdict", "Baseline", "Finding"), rows)
+        missing = len(self._record.claims) - len(rows)
+        return shown + (f"\n\n*{count(missing, 'more reading')} left out for size.*" if missing else "")
+
+    def _run(self) -> list[str]:
+        record, budget = self._record, self._record.error_budget
+        facts = (
+            ("Profile", escape(shorten(record.profile, 80))),
+            ("Seed", code(str(record.seed))),
+            ("Duration", format_seconds(record.seconds)),
+            (
+                "Error budget",
+                f"{format_scalar(budget.spent)} spent of {format_scalar(budget.total)} ({_BUDGET})",
+            ),
+            (
+                "Versions",
+                escape(shorten(", ".join(f"{k} {v}" for k, v in sorted(record.versions.items())), 2000)),
+            ),
+        )
+        blocks = [table(("", ""), facts)]
+        spent = [
+            (escape(shorten(claim, 80)), format_scalar(share))
+            for claim, share in sorted(budget.by_claim.items())[:_MOST_LISTED]
+        ]
+        if spent:
+            blocks.append(table(("Claim", "Error budget spent"), spent, right=(False, True)))
+        return blocks
+
+    def sections(self) -> list[str]:
+        """Return one block for each claim."""
+        return ["\n\n".join(self._claim(claim)) for claim in summary.claims(self._record)]
+
+    def _claim(self, claim: summary.Claim) -> list[str]:
+        first = claim.first
+        where = f"{code(claim.id)} · {escape(first.reference)}"
+        if first.label:
+            where += f" · label {code(first.label)}"
+        anchor = f'<a id="{self._names.claim(claim.id)}"></a>'
+        blocks = [f"### {anchor}{escape(first.title)}", where]
+        if claim.shared_statement is not None:
+            blocks.append(quotation(claim.shared_statement))
+        for finding in claim.findings:
+            blocks += self._reading(finding, with_statement=claim.shared_statement is None)
+        return blocks
+
+    def _reading(self, finding: Finding, *, with_statement: bool) -> list[str]:
+        anchor = f'<a id="{self._names.reading(finding)}"></a>'
+        against = escape(summary.expectation(finding))
+        blocks = [
+            f"#### {anchor}Reading {code(finding.reading)}: {_verdict(finding.verdict)} ({against})",
+            paragraph(finding.reading_text),
+            *([quotation(finding.statement)] if with_statement else []),
+            f"**{escape(finding.summary)}**",
+        ]
+        if finding.counterexample:
+            blocks.append("Counterexample:\n\n" + quotation(finding.counterexample))
+        blocks.append(f"Decided by: {escape(finding.method)}")
+        if finding.evidence:
+            blocks.append(_evidence(finding.evidence))
+        for path, plot in self._names.figures(finding):
+            address = link(path, self._beside)
+            if address:
+                blocks += [f"![{escape(plot.title)}]({address})", f"*{escape(plot.caption)}*"]
+        for shown in finding.tables:
+            blocks += self._table(shown)
+        if finding.proof_steps:
+            rows = [
+                (code(s.id), escape(s.statement), _verdict(s.verdict), _in_a_cell(s.evidence))
+                for s in finding.proof_steps
+            ]
+            blocks += ["Steps of the proof:", table(("Step", "Statement", "Verdict", "Evidence"), rows)]
+        if finding.certificate:
+            address = link(finding.certificate, self._beside)
+            shown_as = code(finding.certificate)
+            blocks.append(f"Certificate: {f'[{shown_as}]({address})' if address else shown_as}")
+        blocks.append(f"Reproduce: {code(finding.reproduce)}")
+        return blocks
+
+    def _table(self, shown: Table) -> list[str]:
+        header = [escape(c.name) + (f" ({escape(c.unit)})" if c.unit else "") for c in shown.columns]
+        rows = [[escape(format_scalar(cell)) for cell in row] for row in shown.rows[: self._rows]]
+        blocks = [f"{escape(shown.title)}:"]
+        if rows:
+            blocks.append(table(header, rows))
+        missing = len(shown.rows) - len(rows)
+        if missing:
+            blocks.append(
+                f"*{count(missing, 'more row is', 'more rows are')} left out; {self.whole_record}.*"
+            )
+        return blocks
+
+
+def _verdict(verdict: Verdict) -> str:
+    return f"{summary.VERDICT_SYMBOLS[verdict]} **{summary.VERDICT_WORDS[verdict]}**"
+
+
+def _short(finding: Finding) -> str:
+    return escape(shorten(finding.summary, 240))
+
+
+def _listed(lines: list[str]) -> str:
+    missing = len(lines) - _MOST_LISTED
+    note = [f"- *{count(missing, 'more')} left out for size.*"] if missing > 0 else []
+    return "\n".join(lines[:_MOST_LISTED] + note)
+
+
+def _evidence(evidence: dict[str, Quantity]) -> str:
+    rows = [
+        (escape(words(name)), escape(format_quantity(value)), escape(value.note or ""))
+        for name, value in sorted(evidence.items())
+    ]
+    if any(value.note for value in evidence.values()):
+        return table(("Evidence", "Value", "Note"), rows)
+    return table(("Evidence", "Value"), [row[:2] for row in rows])
+
+
+def _in_a_cell(evidence: dict[str, Quantity]) -> str:
+    parts = [
+        escape(f"{words(name)}: {format_quantity(value)}" + (f" ({value.note})" if value.note else ""))
+        for name, value in sorted(evidence.items())
+    ]
+    return "<br>".join(parts)

@@ -1,0 +1,150 @@
+"""What every format says about a record in words: counts, outcomes against the baseline, the gate."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dpsco_verify.evidence import AuditRecord, Finding, Verdict
+from dpsco_verify.reporting.numbers import count
+
+VERDICT_WORDS: dict[Verdict, str] = {
+    Verdict.CERTIFIED: "certified",
+    Verdict.HOLDS_ON_GRID: "holds on grid",
+    Verdict.NOT_REFUTED: "not refuted",
+    Verdict.REFUTED: "refuted",
+    Verdict.ILL_POSED: "ill-posed",
+    Verdict.INCONCLUSIVE: "inconclusive",
+}
+
+_PREDICATES: dict[Verdict, tuple[str, str]] = {
+    Verdict.CERTIFIED: ("is certified", "are certified"),
+    Verdict.HOLDS_ON_GRID: ("holds on its grid", "hold on their grid"),
+    Verdict.NOT_REFUTED: ("is not refuted", "are not refuted"),
+    Verdict.REFUTED: ("is refuted", "are refuted"),
+    Verdict.ILL_POSED: ("is ill-posed", "are ill-posed"),
+    Verdict.INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
+}
+
+VERDICT_SYMBOLS: dict[Verdict, str] = {
+    Verdict.CERTIFIED: "✔",
+    Verdict.HOLDS_ON_GRID: "▦",
+    Verdict.NOT_REFUTED: "○",
+    Verdict.REFUTED: "✘",
+    Verdict.ILL_POSED: "△",
+    Verdict.INCONCLUSIVE: "?",
+}
+"""One shape for each verdict, so that none is told by colour alone."""
+
+EXIT_MEANING: dict[int, str] = {
+    0: "every verdict is as expected",
+    1: "at least one verdict is not as expected",
+    2: "wrong usage or bad input",
+    3: "undecided: a check that had to decide could not within its budget",
+}
+
+
+class Outcome(enum.StrEnum):
+    """A verdict against the baseline."""
+
+    AS_EXPECTED = "as expected"
+    UNEXPECTED = "unexpected"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim: its findings, a reading each, in the order of the record."""
+
+    id: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def first(self) -> Finding:
+        """The finding that speaks for what all readings share: title, reference, label."""
+        return self.findings[0]
+
+    @property
+    def shared_statement(self) -> str | None:
+        """The statement, where all readings have the same."""
+        return self.first.statement if len({f.statement for f in self.findings}) == 1 else None
+
+
+def outcome(finding: Finding) -> Outcome:
+    """Return how `finding` compares with its baseline; a reading without a baseline is not as expected."""
+    if finding.as_expected:
+        return Outcome.AS_EXPECTED
+    return Outcome.UNDECIDED if finding.verdict is Verdict.INCONCLUSIVE else Outcome.UNEXPECTED
+
+
+def expectation(finding: Finding) -> str:
+    """Return the baseline in words: ``as expected``, ``expected certified``, ``no baseline``."""
+    if finding.as_expected:
+        return "as expected"
+    if finding.expected is None:
+        return "no baseline"
+    return f"expected {VERDICT_WORDS[finding.expected]}"
+
+
+def reason(finding: Finding) -> str:
+    """Return in one sentence why `finding` is not as expected."""
+    found = VERDICT_WORDS[finding.verdict]
+    if finding.expected is None:
+        return f"the baseline names no verdict for this reading; found {found}"
+    if outcome(finding) is Outcome.UNDECIDED:
+        return (
+            f"expected {VERDICT_WORDS[finding.expected]}, but the check could not decide within its budget "
+            f"({found})"
+        )
+    return f"expected {VERDICT_WORDS[finding.expected]}, found {found}"
+
+
+def claims(record: AuditRecord) -> tuple[Claim, ...]:
+    """Return the findings grouped by claim, in the order in which the claims first occur."""
+    grouped: dict[str, list[Finding]] = {}
+    for finding in record.claims:
+        grouped.setdefault(finding.id, []).append(finding)
+    return tuple(Claim(id=id_, findings=tuple(findings)) for id_, findings in grouped.items())
+
+
+def tally(findings: Sequence[Finding]) -> dict[Verdict, int]:
+    """Return how often each verdict occurs, zeros included, in the order of the enumeration."""
+    return {verdict: sum(f.verdict is verdict for f in findings) for verdict in Verdict}
+
+
+def in_words(parts: Sequence[str]) -> str:
+    """Return ``a``, ``a and b``, ``a, b and c``."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def headline(record: AuditRecord) -> str:
+    """Return the count of the verdicts in one sentence."""
+    total = len(record.claims)
+    if total == 0:
+        return "No reading was checked."
+    parts = [f"{n} {_PREDICATES[v][n > 1]}" for v, n in tally(record.claims).items() if n]
+    return f"Of {count(total, 'reading')} of {count(len(claims(record)), 'claim')}, {in_words(parts)}."
+
+
+def gate(record: AuditRecord) -> str:
+    """Return what the exit code means, and how many verdicts are as expected, in one sentence."""
+    meaning = EXIT_MEANING.get(record.exit_code, "unknown to this program")
+    counts = {o: sum(outcome(f) is o for f in record.claims) for o in Outcome}
+    parts = [f"{n} {o}" for o, n in counts.items() if n]
+    against = f" Against the baseline: {in_words(parts)}." if parts else ""
+    return f"Exit code {record.exit_code}: {meaning}.{against}"
+
+
+def departures(record: AuditRecord) -> tuple[Finding, ...]:
+    """Return what is not as expected, the unexpected before the undecided."""
+    return tuple(
+        f for wanted in (Outcome.UNEXPECTED, Outcome.UNDECIDED) for f in record.claims if outcome(f) is wanted
+    )
+
+
+def failing(record: AuditRecord) -> tuple[Finding, ...]:
+    """Return what the paper cannot keep, expected or not: the refuted readings, then the ill-posed ones."""
+    return tuple(
+        f for wanted in (Verdict.REFUTED, Verdict.ILL_POSED) for f in record.claims if f.verdict is wanted
+    )

@@ -1,0 +1,118 @@
+"""The report for whoever waits at the terminal: the table of all readings, then what fails, then the gate."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from dpsco_verify.evidence import AuditRecord, Finding, Verdict
+from dpsco_verify.reporting import summary
+from dpsco_verify.reporting.numbers import format_scalar, format_seconds
+from dpsco_verify.reporting.text import one_line
+
+_STYLES = {
+    Verdict.CERTIFIED: "blue",
+    Verdict.HOLDS_ON_GRID: "cyan",
+    Verdict.NOT_REFUTED: "default",
+    Verdict.REFUTED: "red",
+    Verdict.ILL_POSED: "magenta",
+    Verdict.INCONCLUSIVE: "yellow",
+}
+
+_ASCII_SYMBOLS = {
+    Verdict.CERTIFIED: "+",
+    Verdict.HOLDS_ON_GRID: "#",
+    Verdict.NOT_REFUTED: "o",
+    Verdict.REFUTED: "x",
+    Verdict.ILL_POSED: "!",
+    Verdict.INCONCLUSIVE: "?",
+}
+
+_WIDE = 110
+"""From this width on the table has room for the sentence of each finding."""
+
+
+def print_report(record: AuditRecord, console: Console) -> None:
+    """Print `record` to `console`; no meaning rests on colour, and 80 columns are enough."""
+    printer = _Printer(console)
+    console.print(printer.text(record.paper.title, "bold"))
+    console.print(printer.text(summary.headline(record)))
+    console.print()
+    console.print(printer.table(record))
+    departures = summary.departures(record)
+    printer.findings("Not as expected", departures, reasons=True)
+    known = tuple(f for f in summary.failing(record) if f.as_expected)
+    printer.findings("Refuted or ill-posed, as expected", known, reasons=False)
+    budget = record.error_budget
+    console.print()
+    console.print(
+        printer.text(
+            f"Profile {record.profile}, seed {record.seed}, {format_seconds(record.seconds)}; error budget: "
+            f"{format_scalar(budget.spent)} spent of {format_scalar(budget.total)}."
+        )
+    )
+    console.print(printer.text(summary.gate(record), "bold" if record.exit_code == 0 else "bold red"))
+
+
+class _Printer:
+    """Text for one console: what its encoding cannot say becomes a question mark instead of an error."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._encoding = console.encoding
+        self._symbols = _ASCII_SYMBOLS if console.options.ascii_only else summary.VERDICT_SYMBOLS
+
+    def text(self, content: str, style: str = "") -> Text:
+        """Return `content` as it stands, never as markup of the console."""
+        known = one_line(content).encode(self._encoding, "replace").decode(self._encoding)
+        return Text(known, style=style)
+
+    def verdict(self, verdict: Verdict) -> Text:
+        """Return the symbol and the words of `verdict`."""
+        return self.text(f"{self._symbols[verdict]} {summary.VERDICT_WORDS[verdict]}", _STYLES[verdict])
+
+    def table(self, record: AuditRecord) -> Table:
+        """Return the table of all readings, those of one claim together."""
+        wide = self._console.width >= _WIDE
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=wide)
+        table.add_column("Claim / reading", overflow="fold", ratio=3 if wide else None)
+        table.add_column("Verdict", no_wrap=True)
+        table.add_column("Baseline", overflow="fold")
+        if wide:
+            table.add_column("Finding", overflow="fold", ratio=6)
+        for claim in summary.claims(record):
+            table.add_row(self.text(claim.id, "bold"))
+            for position, finding in enumerate(claim.findings):
+                cells: list[RenderableType] = [
+                    Padding(self.text(finding.reading), (0, 0, 0, 2)),
+                    self.verdict(finding.verdict),
+                    self._baseline(finding),
+                ]
+                if wide:
+                    cells.append(self.text(finding.summary))
+                table.add_row(*cells, end_section=position == len(claim.findings) - 1)
+        return table
+
+    def findings(self, title: str, findings: tuple[Finding, ...], *, reasons: bool) -> None:
+        """Print a list of findings in words, with the commands that reproduce them where `reasons` are asked."""
+        if not findings:
+            return
+        self._console.print()
+        self._console.print(self.text(title, "bold"))
+        for finding in findings:
+            key = self.text(finding.key, "bold")
+            self._console.print(Text.assemble("  ", self.verdict(finding.verdict), "  ", key))
+            for content in ([f"{summary.reason(finding)}."] if reasons else []) + [finding.summary]:
+                self._console.print(Padding(self.text(content), (0, 0, 0, 4)))
+            if reasons:
+                # Left to the terminal to wrap, so that the command can be copied whole.
+                command = self.text(f"reproduce: {finding.reproduce}")
+                self._console.print(Text.assemble("    ", command), soft_wrap=True)
+
+    def _baseline(self, finding: Finding) -> Text:
+        if finding.as_expected:
+            return self.text(summary.expectation(finding), "dim")
+        return self.text(f"{summary.outcome(finding)}: {summary.expectation(finding)}", "bold red")

@@ -1,0 +1,253 @@
+"""The command line: what it prints where, its exit codes, and that bad input loses nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from dpsco_verify.cli import main
+
+FAST = ["--profile", "quick", "--select", "stopping-tail/text", "--select", "utility/diameter-variance-sigma"]
+
+
+def run(*arguments):
+    """Run the program in this process; anything but an orderly exit is raised."""
+    result = CliRunner().invoke(main, arguments)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def run_as_a_user(*arguments, cwd=None):
+    return subprocess.run(  # noqa: S603  our own program
+        [Path(sys.executable).parent / "dpsco-verify", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+    )
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    out = tmp_path_factory.mktemp("audit") / "report"
+    return run("audit", *FAST, "--out", str(out)), out
+
+
+def test_an_audit_leaves_its_reports(report):
+    result, out = report
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""  # no progress bar: stderr is no terminal
+    assert "Exit code 0" in result.stdout
+    assert {"results.json", "index.html", "report.md", "junit.xml", "certificates", "figures"} <= {
+        path.name for path in out.iterdir()
+    }
+    record = json.loads((out / "results.json").read_text())
+    assert [claim["reading"] for claim in record["claims"]] == ["text", "diameter-variance-sigma"]
+    assert record["exit_code"] == 0
+    assert record["error_budget"]["total"] == 1e-6
+    assert 0 < record["error_budget"]["spent"] <= 1e-6
+
+
+def without_times(path):
+    text = path.read_text()
+    return re.sub(r'"(seconds)": [0-9.e+-]+', r'"\1": 0', text)
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_bytes_for_any_number_of_workers(tmp_path):
+    select = ["--profile", "quick", "--select", "stopping-tail/loop", "--select", "single-step/zero-out"]
+    select += ["--select", "utility/norm-arbitrary"]
+    texts = []
+    for jobs in ("1", "2"):
+        out = tmp_path / jobs
+        assert run("audit", *select, "--jobs", jobs, "--out", str(out)).exit_code == 0
+        texts.append(without_times(out / "results.json"))
+    assert texts[0] == texts[1]
+    out = tmp_path / "other"
+    assert run("audit", *select, "--jobs", "2", "--seed", "1", "--out", str(out)).exit_code == 0
+    assert without_times(out / "results.json") != texts[0]
+
+
+def test_a_claim_has_the_same_figures_alone_and_in_company(report, tmp_path):
+    _, together = report
+    out = tmp_path / "alone"
+    run("audit", "--profile", "quick", "--select", "stopping-tail/text", "--out", str(out))
+    alone = json.loads(without_times(out / "results.json"))["claims"][0]
+    assert alone == json.loads(without_times(together / "results.json"))["claims"][0]
+
+
+def test_replay_accepts_what_the_audit_issued(report):
+    _, out = report
+    files = sorted(str(path) for path in (out / "certificates").iterdir())
+    result = run("replay", *files)
+    assert result.exit_code == 0
+    assert result.stdout.count("accepted") == len(files) == 2
+
+
+def test_replay_rejects_and_reports_what_it_cannot_read(report, tmp_path):
+    _, out = report
+    good = next(iter((out / "certificates").iterdir()))
+    bad = tmp_path / "bad.json"
+    bad.write_text(good.read_text().replace('"schema": 1', '"schema": 2'))
+    result = run("replay", str(good), str(bad))
+    assert result.exit_code == 1
+    assert "rejected" in result.stdout
+    assert "accepted" in result.stdout
+    garbage = tmp_path / "garbage.json"
+    garbage.write_bytes(b"\xff")
+    for file in (garbage, tmp_path / "missing.json", tmp_path):
+        result = run("replay", str(file))
+        assert result.exit_code == 2
+        assert one_line(result.stderr)
+
+
+def one_line(text):
+    return len(text.strip().splitlines()) == 1 and "Traceback" not in text
+
+
+def write_baseline(tmp_path, expected):
+    file = tmp_path / "claims.toml"
+    file.write_text(f'[[claim]]\nid="stopping-tail"\nreading="text"\nexpected="{expected}"\nwhy="because"\n')
+    return str(file)
+
+
+@pytest.mark.parametrize(("expected", "code"), [("certified", 0), ("refuted", 1), ("not_refuted", 1)])
+def test_the_gate_turns_in_either_direction(tmp_path, expected, code):
+    baseline = write_baseline(tmp_path, expected)
+    out = tmp_path / "out"
+    result = run(
+        "audit",
+        "--profile",
+        "quick",
+        "--select",
+        "stopping-tail/text",
+        "--baseline",
+        baseline,
+        "--out",
+        str(out),
+    )
+    assert result.exit_code == code
+    record = json.loads((out / "results.json").read_text())
+    assert record["exit_code"] == code
+    assert record["claims"][0]["expected"] == expected
+
+
+def test_a_reading_without_an_expectation_is_not_as_expected(tmp_path):
+    file = tmp_path / "claims.toml"
+    file.write_text("claim = []\n")
+    result = run(
+        "audit",
+        "--profile",
+        "quick",
+        "--select",
+        "stopping-tail/text",
+        "--baseline",
+        str(file),
+        "--out",
+        str(tmp_path / "o"),
+    )
+    assert result.exit_code == 1
+
+
+BAD = {
+    "unknown id": ["audit", "--select", "nonsense"],
+    "unknown reading": ["audit", "--ignore", "utility/nonsense"],
+    "nothing left": ["audit", "--select", "utility", "--ignore", "utility"],
+    "missing baseline": ["audit", "--baseline", "missing.toml"],
+    "explain unknown": ["explain", "nonsense"],
+}
+
+USAGE = {
+    "negative seed": ["audit", "--seed", "-1"],
+    "no number": ["audit", "--seed", "x"],
+    "no jobs": ["audit", "--jobs", "0"],
+    "unknown profile": ["audit", "--profile", "huge"],
+    "unknown format": ["audit", "--format", "pdf"],
+    "unknown command": ["nonsense"],
+    "no certificate": ["replay"],
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_one_line_and_exit_code_2(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run(*BAD[name])
+    assert result.exit_code == 2
+    assert one_line(result.stderr), result.stderr
+    assert "=" in result.stderr
+    assert result.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", USAGE)
+def test_wrong_usage_is_exit_code_2(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run(*USAGE[name])
+    assert result.exit_code == 2
+    assert "Traceback" not in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_output_folder_that_cannot_be_written(tmp_path):
+    blocker = tmp_path / "file"
+    blocker.write_text("mine")
+    for out in (blocker, blocker / "below", Path("/proc/nowhere"), Path("/dev/null")):
+        result = run("audit", *FAST, "--out", str(out))
+        assert result.exit_code == 2, out
+        assert one_line(result.stderr), result.stderr
+    assert blocker.read_text() == "mine"
+
+
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
+    (tmp_path / "thesis.tex").write_text("ten years")
+    result = run("audit", *FAST, "--out", str(tmp_path))
+    assert result.exit_code == 2
+    assert one_line(result.stderr)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_formats_can_be_chosen(tmp_path):
+    out = tmp_path / "out"
+    result = run(
+        "audit", "--profile", "quick", "--select", "stopping-tail/text", "--format", "json", "--out", str(out)
+    )
+    assert result.exit_code == 0
+    names = {path.name for path in out.iterdir() if not path.name.startswith(".")}
+    assert names == {"results.json", "certificates"}
+
+
+def test_claims_lists_every_reading():
+    result = run("claims")
+    assert result.exit_code == 0
+    assert "stopping-tail/all-points-counter" in result.stdout
+    assert len(result.stdout.splitlines()) >= 15
+
+
+def test_explain_prints_the_card():
+    result = run("explain", "single-step")
+    assert result.exit_code == 0
+    for part in ("Lemma 5.2", "lem:amp_subsamp", "single-step/zero-out-minibatch", "decided by", "refuted"):
+        assert part in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 110
+
+
+def test_the_installed_program_says_the_same(tmp_path):
+    result = run_as_a_user("audit", "--select", "nonsense", cwd=tmp_path)
+    assert result.returncode == 2
+    assert one_line(result.stderr)
+    assert run_as_a_user("--version").returncode == 0
+
+
+def test_help_and_version_answer():
+    for arguments in (["--help"], ["audit", "--help"], ["--version"]):
+        result = run(*arguments)
+        assert result.exit_code == 0
+        assert result.stderr == ""
+    assert "Exit codes" in run("audit", "--help").stdout

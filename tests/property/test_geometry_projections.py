@@ -1,0 +1,62 @@
+"""Every shipped set has every property of a Euclidean projection, at all magnitudes and on the boundary."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpsco_verify.geometry import (
+    AffineSubspace,
+    Box,
+    ConvexSet,
+    HalfSpace,
+    Intersection,
+    L1Ball,
+    L2Ball,
+    LpBall,
+    Simplex,
+    WholeSpace,
+)
+from dpsco_verify.geometry.properties import check_convex_set, check_variational_inequality
+from dpsco_verify.strategies import convex_sets, points_near_boundary, vectors
+from dpsco_verify.strategies.geometry import boundary_points, points_around
+
+SCALABLE = [L2Ball, Box, Simplex, L1Ball, LpBall, HalfSpace, AffineSubspace, WholeSpace]
+BITWISE = (L2Ball, Box, Simplex, L1Ball, HalfSpace, WholeSpace, LpBall)
+
+
+def check(convex_set, x, y):
+    check_convex_set(convex_set, x, y, bitwise=isinstance(convex_set, BITWISE))
+
+
+@pytest.mark.parametrize("kind", SCALABLE)
+@given(data=st.data())
+def test_projections_have_their_properties_at_all_magnitudes(kind: type[ConvexSet], data):
+    convex_set = data.draw(convex_sets(kinds=[kind]))
+    points = points_around(convex_set) | vectors(convex_set.dimension)
+    check(convex_set, data.draw(points), data.draw(points))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SCALABLE if kind is not WholeSpace])
+@given(data=st.data())
+def test_projections_have_their_properties_at_the_boundary(kind: type[ConvexSet], data):
+    convex_set = data.draw(convex_sets(kinds=[kind]))
+    near = points_near_boundary(convex_set) | boundary_points(convex_set)
+    x, y = data.draw(near), data.draw(near)
+    check(convex_set, x, y)
+    check_variational_inequality(convex_set, x, data.draw(points_around(convex_set)))
+
+
+@given(data=st.data())
+def test_projections_onto_intersections_have_their_properties(data):
+    convex_set = data.draw(convex_sets(kinds=[Intersection]))
+    points = vectors(convex_set.dimension, max_exponent=2)
+    check(convex_set, data.draw(points), data.draw(points))
+
+
+@given(data=st.data())
+def test_projections_onto_intersections_have_their_properties_at_the_boundary(data):
+    convex_set = data.draw(convex_sets(kinds=[Intersection]))
+    near = points_near_boundary(convex_set) | boundary_points(convex_set)
+    check(convex_set, data.draw(near), data.draw(near))

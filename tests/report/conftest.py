@@ -1,0 +1,208 @@
+"""Records to report on: a small one in plain words, and one whose texts try to break every format."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+
+from dpsco_verify.evidence import (
+    SCHEMA_VERSION,
+    AuditRecord,
+    Axis,
+    BudgetRecord,
+    Column,
+    Finding,
+    LinePlot,
+    MapPanel,
+    MapPlot,
+    Paper,
+    ProofStep,
+    Quantity,
+    Scale,
+    Series,
+    SeriesStyle,
+    Table,
+    Verdict,
+)
+
+NASTY = (
+    "<script>alert('x')</script> & a|b \"q\" `tick` *s* _u_ $x$ [l](javascript:1) "
+    "ε̃ ‖·‖ \\ \x1b[31m\x00 --> ]]> 漢 🙂"
+)
+NASTY_LINES = f"1. {NASTY}\n\n- second | line\n# third\r\n    fourth <b>"
+
+
+def _floats(values):
+    return tuple(float(v) for v in values)
+
+
+def line_plot(text="tail"):
+    """Zeros on logarithmic axes, an interval that reaches 0, every style."""
+    n = np.array([0.0, 16.0, 64.0, 256.0])
+    tail = np.array([0.5, 0.1, 0.01, 0.0])
+    return LinePlot(
+        id=text,
+        title=f"Tail: {text}",
+        caption=f"The tail against its bound: {text}",
+        x_axis=Axis(label=f"n {text}", scale=Scale.LOG),
+        y_axis=Axis(label=f"P(τ > 2n) {text}", scale=Scale.LOG),
+        series=(
+            Series(name=text, x=_floats(n), y=_floats(tail)),
+            Series(name="_underscore", x=_floats(n), y=_floats(2 * tail + 0.1), style=SeriesStyle.BOUND),
+            Series(
+                name="simulated",
+                x=_floats(n),
+                y=_floats(tail + 0.01),
+                low=_floats(tail),
+                high=_floats(tail + 0.02),
+                style=SeriesStyle.POINTS,
+            ),
+        ),
+    )
+
+
+def map_plot(text="region", *, panels=2):
+    """Values on both sides of the level, at it, at 0, and unknown."""
+    x, y = np.geomspace(0.01, 8, 9), np.geomspace(1e-3, 1, 7)
+    values = np.outer(y * 10, x)
+    rows = [[float(v) for v in row] for row in values]
+    rows[0][0], rows[1][1], rows[2][2] = None, 0.0, 1.0
+    panel = tuple(
+        MapPanel(title=f"δ = 1e-{i} {text}", x=_floats(x), y=_floats(y), values=tuple(map(tuple, rows)))
+        for i in range(panels)
+    )
+    return MapPlot(
+        id=text,
+        title=f"Region: {text}",
+        caption=f"Where it holds: {text}",
+        x_axis=Axis(label="ε̃", scale=Scale.LOG),
+        y_axis=Axis(label="m/n", scale=Scale.LOG),
+        value_label="exact δ / claimed δ",
+        level=1.0,
+        panels=panel,
+    )
+
+
+def finding(id_, reading, verdict, expected, *, text="plain", **changes):
+    """A finding with every part filled in; `text` goes everywhere where text may stand."""
+    plain = Finding(
+        id=id_,
+        title=f"Title of {id_}: {text}",
+        reference=f"Thm 4.1 {text}",
+        label=f"thm:{text}",
+        reading=reading,
+        reading_text=f"what it means: {text}",
+        statement=f"for n ≥ 16, P(τ ≤ 2n) ≥ 1 − 2e^{{−n/16}}: {text}",
+        verdict=verdict,
+        expected=expected,
+        summary=f"In one sentence: {text}.",
+        method=f"by dynamic programming: {text}",
+        evidence={
+            "worst_n": Quantity(value=64),
+            "exact_tail": Quantity(value=1.25e-7, unit=f"nats {text}", note=f"note: {text}"),
+            f"named {text}": Quantity(value=text),
+            "holds": Quantity(value=True),
+            "none": Quantity(value=None),
+        },
+        tables=(
+            Table(
+                id="slack",
+                title=f"Slack: {text}",
+                columns=(
+                    Column(name=f"n {text}"),
+                    Column(name="slack", unit=f"nats {text}"),
+                    Column(name="ok"),
+                ),
+                rows=((16, 0.5, True), (32, None, False), (1_000_000, 0.9999999, text)),
+            ),
+        ),
+        counterexample=f"take n = 64: {text}" if verdict is Verdict.REFUTED else None,
+        proof_steps=(
+            ProofStep(
+                id=f"step {text}",
+                statement=f"e^x − 1 ≤ 2x: {text}",
+                verdict=Verdict.CERTIFIED,
+                evidence={"end": Quantity(value=1.2564312, note=text)},
+            ),
+        ),
+        certificate=f"certificates/{id_}-{reading}.json" if verdict is Verdict.REFUTED else None,
+        reproduce=f"dpsco-verify audit --select {id_}/{reading} {text}",
+        seconds=1.5,
+    )
+    return msgspec.structs.replace(plain, **changes)
+
+
+def record(claims, *, exit_code=0, text="plain"):
+    """A run that found `claims`."""
+    return AuditRecord(
+        schema_version=SCHEMA_VERSION,
+        paper=Paper(
+            title=f"Private Optimization: {text}", authors=("A. Uthor", f"B. {text}"), identifier="arXiv 1"
+        ),
+        profile=f"standard {text}",
+        seed=7,
+        versions={"python": "3.11.7", f"numpy {text}": "2.0"},
+        error_budget=BudgetRecord(total=1e-6, spent=2.5e-7, by_claim={"tail": 2e-7, f"other {text}": 5e-8}),
+        claims=tuple(claims),
+        exit_code=exit_code,
+        seconds=75.0,
+    )
+
+
+@pytest.fixture(scope="session")
+def make_finding():
+    return finding
+
+
+@pytest.fixture(scope="session")
+def make_record():
+    return record
+
+
+@pytest.fixture(scope="session")
+def make_line_plot():
+    return line_plot
+
+
+@pytest.fixture(scope="session")
+def make_map_plot():
+    return map_plot
+
+
+@pytest.fixture(scope="session")
+def plain():
+    """Each verdict once, all as expected."""
+    return record([finding("tail", str(verdict), verdict, verdict) for verdict in Verdict])
+
+
+@pytest.fixture(scope="session")
+def nasty():
+    """Every outcome, every kind of plot, names that collide, and texts that no format may take as markup."""
+    return record(
+        [
+            finding(
+                "tail",
+                "loop",
+                Verdict.CERTIFIED,
+                Verdict.CERTIFIED,
+                text=NASTY,
+                plots=(line_plot(NASTY), map_plot(NASTY, panels=1), line_plot("same"), line_plot("same")),
+            ),
+            finding(
+                "tail", "all-points", Verdict.REFUTED, Verdict.REFUTED, text=NASTY_LINES, plots=(map_plot(),)
+            ),
+            # Both pairs below want the same names for their anchors and figures.
+            finding("a-b", "c", Verdict.NOT_REFUTED, Verdict.CERTIFIED, text=NASTY, plots=(line_plot(),)),
+            finding("a", "b-c", Verdict.INCONCLUSIVE, Verdict.CERTIFIED, text=NASTY, plots=(line_plot(),)),
+            finding("a.b", "c", Verdict.ILL_POSED, None, text=NASTY, certificate="javascript:alert(1)"),
+            finding("A-B", "C", Verdict.HOLDS_ON_GRID, Verdict.HOLDS_ON_GRID, certificate="../../etc/passwd"),
+        ],
+        exit_code=1,
+        text=NASTY,
+    )
+
+
+@pytest.fixture(scope="session")
+def nasty_text():
+    return NASTY

@@ -1,0 +1,278 @@
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+import matplotlib as mpl
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpsco_verify.errors import InputError
+from dpsco_verify.evidence import Axis, LinePlot, MapPanel, Scale, Series, SeriesStyle
+from dpsco_verify.reporting.drawing import inline, render, standalone
+from dpsco_verify.reporting.drawing.grid import grid_of
+from dpsco_verify.reporting.drawing.lines import draw_lines
+from dpsco_verify.reporting.drawing.maps import draw_map
+from dpsco_verify.reporting.drawing.style import SERIES, house_style
+from dpsco_verify.reporting.figures import FiguresReport
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn_afresh(plot):
+    render._drawn.cache_clear()
+    return standalone(plot)
+
+
+def parsed(text):
+    return ET.fromstring(text)  # noqa: S314  we wrote it
+
+
+def references(text):
+    return set(re.findall(r'href="#([^"]+)"', text)) | set(re.findall(r"url\(#([^)]+)\)", text))
+
+
+def ids(text):
+    return re.findall(r'\bid="([^"]+)"', text)
+
+
+@pytest.mark.parametrize("kind", ["make_line_plot", "make_map_plot"])
+def test_the_same_plot_gives_the_same_bytes(request, kind):
+    make = request.getfixturevalue(kind)
+    first = drawn_afresh(make())
+    with mpl.rc_context({"font.size": 30, "lines.linewidth": 9, "svg.fonttype": "none"}):
+        assert drawn_afresh(make()) == first
+    assert drawn_afresh(make("other")) != first
+
+
+@pytest.mark.parametrize("kind", ["make_line_plot", "make_map_plot"])
+def test_a_file_stands_by_itself(request, kind, nasty_text):
+    text = standalone(request.getfixturevalue(kind)(nasty_text)).decode()
+    root = parsed(text.encode())
+    assert root.tag == f"{SVG}svg"
+    assert root.find(f"{SVG}title").text.startswith(("Tail", "Region"))
+    assert "<script>" in root.find(f"{SVG}desc").text
+    assert references(text) <= set(ids(text))
+    assert len(ids(text)) == len(set(ids(text)))
+    assert not re.search(r"(href|src)=\"(?!#)", text)
+    assert "<style" not in text
+    assert "<metadata" not in text
+    # Text is drawn as paths: nothing depends on the reader's fonts.
+    assert root.find(f".//{SVG}text") is None
+
+
+def test_figures_in_one_page_share_no_id(make_line_plot, make_map_plot):
+    first, second = inline(make_line_plot(), prefix="f0-"), inline(make_map_plot(), prefix="f1-")
+    assert not set(ids(first)) & set(ids(second))
+    assert references(first) <= set(ids(first))
+    # With one prefix they would: the prefixes are what keeps them apart.
+    assert set(ids(first)) & set(ids(inline(make_map_plot(), prefix="f0-")))
+
+
+def test_a_page_can_restate_the_ink_but_not_the_colours_of_a_map(make_line_plot, make_map_plot):
+    line, area = inline(make_line_plot(), prefix="a-"), inline(make_map_plot(), prefix="b-")
+    assert f"var(--fig-1, {SERIES[0]})" in line
+    assert "var(--fig-ink, " in area
+    assert "var(--fig-1" not in area
+    assert "var(" not in standalone(make_line_plot()).decode()
+    assert "xmlns" not in line
+
+
+def test_series_differ_without_colour(make_line_plot):
+    x, y = (1.0, 2.0, 3.0), (1.0, 4.0, 9.0)
+    styles = [SeriesStyle.LINE] * 4 + [SeriesStyle.BOUND] * 3 + [SeriesStyle.POINTS]
+    series = tuple(Series(name=f"s{i}", x=x, y=y, style=style) for i, style in enumerate(styles))
+    with house_style():
+        axes = draw_lines(msgspec.structs.replace(make_line_plot(), series=series)).axes[0]
+    looks = [
+        (line.get_marker(), line.get_linestyle(), str(line._dash_pattern), line.get_linewidth())
+        for line in axes.lines[:8]
+    ]
+    assert len(set(looks)) == len(looks)
+    widths = [line.get_linewidth() for line in axes.lines[:7]]
+    assert min(widths[4:]) > max(widths[:4])
+
+
+def test_every_series_is_in_the_legend_and_dollars_start_no_formula(make_line_plot):
+    plot = make_line_plot("costs $x^2$")
+    with house_style():
+        axes = draw_lines(plot).axes[0]
+    entries = axes.get_legend().get_texts()
+    assert [e.get_text().lstrip("\u200b") for e in entries] == [s.name for s in plot.series]
+    assert not any(
+        t.get_parse_math() for t in (*entries, axes.xaxis.label, axes.yaxis.label, axes._left_title)
+    )
+
+
+def test_what_a_logarithmic_axis_cannot_show_is_counted_in_a_note(make_line_plot):
+    with house_style():
+        notes = [t.get_text() for t in draw_lines(make_line_plot()).axes[0].texts]
+    # x = 0 in each of three series, y = 0 at the end of the first; one interval starts at 0.
+    assert len(notes) == 1
+    assert (
+        notes[0]
+        .replace("\n", " ")
+        .startswith("4 points at or below 0 or beyond the scale not drawn. 1 interval")
+    )
+    linear = msgspec.structs.replace(
+        make_line_plot(), x_axis=Axis(label="x"), y_axis=Axis(label="y", scale=Scale.LINEAR)
+    )
+    with house_style():
+        assert [t.get_text() for t in draw_lines(linear).axes[0].texts] == []
+
+
+def test_error_bars_end_where_the_record_says(make_line_plot):
+    series = Series(
+        name="s", x=(1.0, 2.0), y=(10.0, 20.0), low=(5.0, 25.0), high=(12.0, 30.0), style=SeriesStyle.POINTS
+    )
+    with house_style():
+        axes = draw_lines(msgspec.structs.replace(make_line_plot(), series=(series,))).axes[0]
+    (bars,) = [c for c in axes.collections if c.get_segments()]
+    # An interval that misses its point (25 to 30 around 20) is drawn from the point on.
+    assert [tuple(s[:, 1]) for s in bars.get_segments()] == [(5.0, 12.0), (20.0, 30.0)]
+
+
+def test_the_border_runs_where_the_claim_turns(make_map_plot):
+    panel = MapPanel(title="p", x=(1.0, 3.0), y=(1.0, 3.0), values=((0.5, 2.0), (1.0, None)))
+    plot = msgspec.structs.replace(
+        make_map_plot(), x_axis=Axis(label="x"), y_axis=Axis(label="y"), panels=(panel,)
+    )
+    grid = grid_of(panel, plot)
+    # A value at the level holds; nothing is known of the last cell.
+    assert grid.fails.tolist() == [[False, True], [False, False]]
+    assert grid.known.tolist() == [[True, True], [True, False]]
+    with house_style():
+        axes = draw_map(plot).axes[0]
+    segments = [s.tolist() for c in axes.collections for s in c.get_segments()]
+    assert segments == [[[2.0, 0.0], [2.0, 2.0]]]
+    assert {t.get_text() for t in axes.texts} == {"holds", "fails"}
+
+
+def test_a_map_says_in_words_where_it_fails(make_map_plot):
+    def said(values):
+        panel = MapPanel(title="p", x=(1.0, 2.0, 4.0), y=(1.0, 2.0), values=values)
+        with house_style():
+            return {
+                t.get_text()
+                for t in draw_map(msgspec.structs.replace(make_map_plot(), panels=(panel,))).axes[0].texts
+            }
+
+    assert said(((0.1, 0.2, 0.3), (0.1, 0.2, 0.3))) == {"holds"}
+    assert said(((1.1, 2.0, 3.0), (1.1, 2.0, 3.0))) == {"fails"}
+    assert said(((0.0, 2.0, 3.0), (-1.0, 2.0, 3.0))) == {"holds", "fails"}
+    assert said(((None, None, None), (None, None, None))) == set()
+
+
+def test_small_regions_get_a_mark(make_map_plot):
+    values = np.full((20, 20), 0.5)
+    values[3, 4] = 2.0
+    axis = tuple(float(v) for v in np.geomspace(1, 100, 20))
+    panel = MapPanel(title="p", x=axis, y=axis, values=tuple(map(tuple, values.tolist())))
+    with house_style():
+        axes = draw_map(msgspec.structs.replace(make_map_plot(), panels=(panel,))).axes[0]
+    assert sorted(t.get_text() for t in axes.texts) == ["holds", "×"]
+
+
+def test_values_next_to_the_level_are_on_their_side_of_it(make_map_plot):
+    level = 0.1
+    values = ((np.nextafter(level, 1), level, np.nextafter(level, 0)),)
+    panel = MapPanel(
+        title="p", x=(1.0, 2.0, 3.0), y=(1.0,), values=tuple(tuple(map(float, r)) for r in values)
+    )
+    grid = grid_of(panel, msgspec.structs.replace(make_map_plot(), level=level, panels=(panel,)))
+    assert grid.fails.tolist() == [[True, False, False]]
+
+
+def test_cells_are_put_in_order(make_map_plot):
+    panel = MapPanel(title="p", x=(4.0, -1.0, 1.0), y=(2.0, 1.0), values=((1.0, 2.0, 3.0), (4.0, 5.0, 6.0)))
+    grid = grid_of(panel, msgspec.structs.replace(make_map_plot(), panels=(panel,)))
+    assert grid.x.tolist() == [1.0, 4.0]
+    assert grid.dropped == 1
+    np.testing.assert_allclose(10**grid.distance, [[6.0, 4.0], [3.0, 1.0]])
+    np.testing.assert_allclose(grid.x_edges, [0.5, 2.0, 8.0])
+
+
+def test_a_level_that_no_logarithm_has_is_refused(make_map_plot):
+    with pytest.raises(InputError, match=r"level=0\.0"):
+        standalone(msgspec.structs.replace(make_map_plot(), level=0.0))
+
+
+_floats = st.floats(allow_nan=False, allow_infinity=False)
+_scales = st.sampled_from(Scale)
+
+
+@st.composite
+def _series(draw):
+    size = draw(st.integers(0, 4))
+    values = st.lists(_floats, min_size=size, max_size=size).map(tuple)
+    return Series(
+        name=draw(st.text(max_size=20)),
+        x=draw(values),
+        y=draw(values),
+        low=draw(st.none() | values),
+        high=draw(st.none() | values),
+        style=draw(st.sampled_from(SeriesStyle)),
+    )
+
+
+# A figure takes a quarter of a second, a map half of one.
+_few = settings(max_examples=max(settings.default.max_examples // 8, 5))
+
+
+@pytest.mark.slow
+@_few
+@given(st.lists(_series(), max_size=3), _scales, _scales, st.text(max_size=30))
+def test_any_series_can_be_drawn_without_a_warning(series, x_scale, y_scale, text):
+    plot = LinePlot(
+        id="p",
+        title=text,
+        caption=text,
+        x_axis=Axis(label=text, scale=x_scale),
+        y_axis=Axis(label=text, scale=y_scale),
+        series=tuple(series),
+    )
+    parsed(standalone(plot))
+
+
+@st.composite
+def _panel(draw):
+    rows, columns = draw(st.integers(0, 3)), draw(st.integers(0, 3))
+    cells = st.lists(st.none() | _floats, min_size=columns, max_size=columns).map(tuple)
+    return MapPanel(
+        title=draw(st.text(max_size=10)),
+        x=tuple(draw(st.lists(_floats, min_size=columns, max_size=columns))),
+        y=tuple(draw(st.lists(_floats, min_size=rows, max_size=rows))),
+        values=tuple(draw(st.lists(cells, min_size=rows, max_size=rows))),
+    )
+
+
+@pytest.mark.slow
+@_few
+@given(st.lists(_panel(), max_size=2), _scales, _scales, st.floats(1e-300, 1e300))
+def test_any_map_can_be_drawn_without_a_warning(make_map_plot, panels, x_scale, y_scale, level):
+    plot = msgspec.structs.replace(
+        make_map_plot(),
+        x_axis=Axis(label="x", scale=x_scale),
+        y_axis=Axis(label="y", scale=y_scale),
+        level=level,
+        panels=tuple(panels),
+    )
+    parsed(standalone(plot))
+
+
+def test_long_texts_are_cut_and_the_figure_stays_in_shape(make_line_plot):
+    root = parsed(standalone(make_line_plot("long words " * 100)))
+    _, _, width, height = map(float, root.get("viewBox").split())
+    assert width < 460
+    assert height < 420
+
+
+def test_the_format_writes_one_file_a_plot(nasty):
+    files = FiguresReport().render(nasty, beside=frozenset())
+    assert tuple(files) == FiguresReport().filenames(nasty)
+    assert len(files) == sum(len(f.plots) for f in nasty.claims)
+    for content in files.values():
+        parsed(content)

@@ -1,0 +1,272 @@
+"""The checker accepts what is proven, and nothing that has been tampered with."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import dpsco_verify.evidence.checker as checker_package
+from dpsco_verify.evidence import checker
+from dpsco_verify.evidence.checker import (
+    EventEvidence,
+    MeanEvidence,
+    Rejected,
+    SingleStepRepair,
+    SingleStepViolation,
+    StoppingTailExponent,
+    StoppingTailViolation,
+    Unreadable,
+    UtilityConstant,
+    UtilityDriftViolation,
+    UtilityVarianceViolation,
+    issue,
+)
+
+STEP = {
+    "n": 16,
+    "m": 1,
+    "fresh": 16,
+    "g": "1",
+    "g_prime": "-1",
+    "h": "-1",
+    "epsilon_tilde": "4",
+    "delta": "1/2",
+    "threshold": "2/5",
+}
+BATCH = STEP | {"m": 2, "fresh": 1, "h": "0", "epsilon_tilde": "3", "delta": "9/10", "threshold": "5/8"}
+
+CERTIFICATES = {
+    "all-points": ("stopping-tail", "all-points", StoppingTailViolation(n=16, points=16, draws=32)),
+    "counter": ("stopping-tail", "all-points-counter", StoppingTailViolation(n=20, points=20, draws=39)),
+    "exponent": ("stopping-tail", "loop", StoppingTailExponent(from_n=16)),
+    "replace-one": ("single-step", "replace-one", SingleStepViolation(**STEP)),
+    "minibatch": ("single-step", "replace-one-minibatch", SingleStepViolation(**BATCH)),
+    "zero-out": (
+        "single-step",
+        "zero-out",
+        SingleStepViolation(
+            **STEP | {"n": 64, "fresh": 64, "g_prime": "0", "delta": "3/10", "threshold": "3/4"}
+        ),
+    ),
+    "repair": ("single-step", "corrected", SingleStepRepair(epsilon_max="157/125", delta_max="81/100")),
+    "constant": ("utility", "diameter", UtilityConstant(constant="5/2")),
+    "drift": ("utility", "norm-arbitrary", UtilityDriftViolation(n=25, sigma="1/1000")),
+    "variance": (
+        "utility",
+        "diameter-variance-sigma",
+        UtilityVarianceViolation(n=400, lipschitz="1/1000000", sigma="1/1000000"),
+    ),
+    "mean": (
+        "utility",
+        "diameter",
+        MeanEvidence(
+            low="0",
+            bound="1",
+            alpha="1/50",
+            bets=("1/4", "1/2", "3/4"),
+            observations=("3", "5/2", "2", "3", "11/4", "3"),
+        ),
+    ),
+    "event": (
+        "single-step",
+        "corrected",
+        EventEvidence(
+            epsilon="1/2",
+            delta="1/100",
+            alpha="1/1000",
+            bets=("1/16", "1/8", "1/4"),
+            both=3,
+            first_only=60,
+            second_only=7,
+            neither=100,
+        ),
+    ),
+}
+
+
+def as_tree(name):
+    return json.loads(msgspec.json.encode(issue(*CERTIFICATES[name])))
+
+
+def accepted(tree):
+    try:
+        checker.check(checker.decode(json.dumps(tree).encode()))
+    except Rejected:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", CERTIFICATES)
+def test_what_is_proven_is_accepted(name):
+    assert accepted(as_tree(name))
+
+
+def leaves(tree, path=()):
+    """Yield every path to a value that is no table."""
+    for key, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
+        if isinstance(value, dict | list):
+            yield from leaves(value, (*path, key))
+        else:
+            yield (*path, key)
+
+
+def at(tree, path):
+    for key in path:
+        tree = tree[key]
+    return tree
+
+
+def tampered(value):
+    """Yield values that mean something else."""
+    if isinstance(value, int):
+        yield from (value + 1, value - 1, -value, 0 if value else 5, float(value), str(value), None, True)
+        return
+    yield from ("", "NaN", "Infinity", "-inf", "1e3", value + " ", None, 1, float("1e308"))
+    for position, character in enumerate(value):
+        if character.isdigit():
+            yield value[:position] + str((int(character) + 1) % 10) + value[position + 1 :]
+            yield value[:position] + value[position + 1 :]
+    if value.lstrip("-") != value or value[:1].isdigit():
+        yield value.removeprefix("-") if value.startswith("-") else f"-{value}"
+
+
+def same_number(a, b):
+    """Whether two texts write the same number, so that nothing was changed."""
+    return a == b and type(a) is type(b)
+
+
+@pytest.mark.parametrize("name", CERTIFICATES)
+def test_every_field_tampered_with_is_rejected(name):
+    tree = as_tree(name)
+    tried = 0
+    for path in list(leaves(tree)):
+        original = at(tree, path)
+        for value in tampered(original):
+            if same_number(value, original):
+                continue
+            parent = at(tree, path[:-1])
+            parent[path[-1]] = value
+            assert not accepted(tree), f"{path} = {value!r} instead of {original!r} was accepted"
+            parent[path[-1]] = original
+            tried += 1
+    assert tried > 20
+    assert accepted(tree)
+
+
+@pytest.mark.parametrize("name", CERTIFICATES)
+def test_a_missing_or_an_extra_field_is_rejected(name):
+    tree = as_tree(name)
+    for path in list(leaves(tree)):
+        if isinstance(path[-1], int):
+            continue
+        parent = at(tree, path[:-1])
+        value = parent.pop(path[-1])
+        assert not accepted(tree), f"{path} is missing and was not missed"
+        parent[path[-1]] = value
+    tree["witness"]["extra"] = 1
+    assert not accepted(tree)
+
+
+def test_swapped_directions_and_sides_are_rejected():
+    tree = as_tree("replace-one")
+    witness = tree["witness"]
+    witness["g"], witness["g_prime"] = witness["g_prime"], witness["g"]
+    assert not accepted(tree)
+    tree = as_tree("constant")
+    tree["left"], tree["right"] = tree["right"], tree["left"]
+    assert not accepted(tree)
+
+
+@pytest.mark.parametrize(
+    ("reading", "changes", "reason"),
+    [
+        ("replace-one", {"g_prime": "1"}, "not neighbours"),
+        ("replace-one", {"g": "3/2"}, "longer than L"),
+        ("replace-one", {"h": "-2"}, "longer than L"),
+        ("zero-out", {}, "not a zero-out pair"),
+        ("replace-one", {"m": 2}, "does not fit reading"),
+        ("replace-one-minibatch", {}, "does not fit reading"),
+        ("replace-one", {"fresh": 17}, "at most n"),
+        ("replace-one", {"fresh": 1}, "there are none"),
+        ("replace-one", {"delta": "1"}, r"outside \(0, 1\)"),
+        ("replace-one", {"epsilon_tilde": "0"}, "not positive"),
+        ("replace-one", {"epsilon_tilde": "1/10"}, "inequality is false"),
+        ("replace-one", {"delta": "2/4"}, "lowest terms"),
+    ],
+)
+def test_witnesses_that_are_none(reading, changes, reason):
+    with pytest.raises(Rejected, match=reason):
+        issue("single-step", reading, SingleStepViolation(**STEP | changes))
+
+
+@pytest.mark.parametrize(
+    ("claim", "reading", "witness"),
+    [
+        ("stopping-tail", "all-points", StoppingTailViolation(n=16, points=9, draws=32)),
+        ("stopping-tail", "all-points", StoppingTailViolation(n=16, points=16, draws=31)),
+        ("stopping-tail", "all-points", StoppingTailViolation(n=15, points=15, draws=30)),
+        ("stopping-tail", "loop", StoppingTailViolation(n=16, points=16, draws=32)),
+        ("stopping-tail", "all-points", StoppingTailExponent(from_n=16)),
+        ("stopping-tail", "loop", StoppingTailExponent(from_n=17)),
+        ("single-step", "corrected", SingleStepRepair(epsilon_max="157/125", delta_max="9/10")),
+        ("single-step", "corrected", SingleStepRepair(epsilon_max="3", delta_max="1/2")),
+        ("utility", "diameter", UtilityConstant(constant="8/5")),
+        ("utility", "norm-arbitrary", UtilityConstant(constant="5/2")),
+        ("utility", "diameter-variance-sigma", UtilityConstant(constant="5/2")),
+        ("utility", "norm-arbitrary", UtilityDriftViolation(n=25, sigma="10")),
+        ("utility", "diameter", UtilityDriftViolation(n=25, sigma="0")),
+        ("utility", "diameter-variance-sigma", UtilityVarianceViolation(n=100, lipschitz="1", sigma="1")),
+    ],
+)
+def test_witnesses_of_something_else_are_rejected(claim, reading, witness):
+    with pytest.raises(Rejected):
+        issue(claim, reading, witness)
+
+
+def test_too_little_evidence_is_rejected():
+    _, _, mean = CERTIFICATES["mean"]
+    with pytest.raises(Rejected, match="inequality is false"):
+        issue("utility", "diameter", msgspec.structs.replace(mean, observations=("3", "0")))
+    with pytest.raises(Rejected, match="not admissible"):
+        issue("utility", "diameter", msgspec.structs.replace(mean, bets=("1",)))
+    with pytest.raises(Rejected, match="below low"):
+        issue("utility", "diameter", msgspec.structs.replace(mean, observations=("-1",)))
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b"not json"])
+def test_what_is_no_json_is_unreadable(data):
+    with pytest.raises(Unreadable):
+        checker.decode(data)
+
+
+@pytest.mark.parametrize("data", [b"{}", b"[]", b"3", b'{"schema": 1}', b'{"schema": 2}'])
+def test_what_is_no_certificate_is_rejected(data):
+    with pytest.raises(Rejected):
+        checker.decode(data)
+
+
+def test_the_checker_is_independent():
+    """It imports the standard library, python-flint, msgspec and itself, and is a few hundred lines of code."""
+    import sys
+
+    folder = Path(checker_package.__file__).parent
+    lines = 0
+    for file in folder.glob("*.py"):
+        source = file.read_text(encoding="utf-8")
+        lines += len([line for line in source.splitlines() if line.strip()])
+        for node in ast.walk(ast.parse(source)):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0
+                names = [node.module]
+            for name in names:
+                top = name.split(".")[0]
+                own = name.startswith("dpsco_verify.evidence.checker")
+                assert own or top in {"flint", "msgspec"} or top in sys.stdlib_module_names, name
+    assert lines < 600
