@@ -1,7 +1,8 @@
 """The checks of potentials; see :mod:`dpsco_verify.geometry.properties` for how they are meant.
 
 Below, g(x) is the computed gradient with entrywise error at most ``e(x) = gradient_rounding(x)``, and
-``E(x) = inverse_rounding(x)`` bounds the entrywise change of x that an error e(x) of its gradient amounts to.
+``E(x) = inverse_rounding(x)`` bounds the entrywise change of x that an error e(x) of its gradient amounts to. Sums of d
+products may each lose 2^-1022 to underflow; each tolerance includes eight times that.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import numpy as np
 
 from dpsco_verify.arrays import ArrayLike, FloatArray
 from dpsco_verify.geometry.convex_set import ConvexSet
-from dpsco_verify.geometry.norms import UNIT_ROUNDOFF, maximum_norm, summation_error
+from dpsco_verify.geometry.norms import SMALLEST_NORMAL, UNIT_ROUNDOFF, maximum_norm, summation_error
 from dpsco_verify.geometry.potentials.potential import Potential
 from dpsco_verify.geometry.property_violation import require
 
@@ -41,7 +42,7 @@ def check_gradient_inverse(potential: Potential, x: ArrayLike) -> None:
         f"inversion of the gradient in coordinate {worst}",
         potential,
         excess=float(off[worst]),
-        allowed=float(potential.inverse_rounding(x)[worst]),
+        allowed=float(potential.inverse_rounding(x)[worst]) + _underflow(x),
     )
 
 
@@ -62,7 +63,7 @@ def check_three_point_identity(potential: Potential, x: ArrayLike, y: ArrayLike,
         "the three-point identity",
         potential,
         excess=abs(first + second - third - _total(products)),
-        allowed=errors + gradients + _relative(x) * size,
+        allowed=errors + gradients + _relative(x) * size + _underflow(x),
     )
 
 
@@ -81,7 +82,10 @@ def check_divergence_duality(potential: Potential, x: ArrayLike, y: ArrayLike) -
     second = _total(e_x * inverse_x + e_y * inverse_y)
     own = float(potential.divergence_error(x, y)) + float(potential.conjugate_divergence_error(g_y, g_x))
     require(
-        "duality of the divergences", potential, excess=abs(primal - dual), allowed=own + 2 * (first + second)
+        "duality of the divergences",
+        potential,
+        excess=abs(primal - dual),
+        allowed=own + 2 * (first + second) + _underflow(x),
     )
 
 
@@ -94,7 +98,7 @@ def check_strong_convexity(potential: Potential, x: ArrayLike, y: ArrayLike) -> 
         "strong convexity",
         potential,
         excess=bound - float(potential.divergence(x, y)),
-        allowed=float(potential.divergence_error(x, y)) + _relative(x) * bound,
+        allowed=float(potential.divergence_error(x, y)) + _relative(x) * bound + _underflow(x),
     )
 
 
@@ -123,7 +127,7 @@ def check_pythagorean_inequality(
         "the generalised Pythagorean inequality",
         (potential, convex_set),
         excess=to_w + from_y - whole,
-        allowed=own + _total(e * np.abs(v - w)) + slope,
+        allowed=own + _total(e * np.abs(v - w)) + slope + _underflow(y),
     )
 
 
@@ -139,6 +143,10 @@ def check_potential(potential: Potential, x: ArrayLike, y: ArrayLike, z: ArrayLi
 def _relative(x: FloatArray) -> float:
     """``2S + 64u``."""
     return 2 * summation_error(x.size) + 64 * UNIT_ROUNDOFF
+
+
+def _underflow(x: FloatArray) -> float:
+    return 8 * x.size * SMALLEST_NORMAL
 
 
 def _total(terms: FloatArray) -> float:

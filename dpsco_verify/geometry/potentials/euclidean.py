@@ -73,3 +73,7 @@ class Euclidean(Potential):
         theta = checked("tilt", tilt)
         require_dimension("tilt", theta, convex_set)
         return convex_set.project(theta)
+
+    def bregman_projection(self, convex_set: ConvexSet, y: ArrayLike) -> FloatArray:
+        """Return the Euclidean projection of `y`."""
+        return self.tilted_minimiser(convex_set, y)

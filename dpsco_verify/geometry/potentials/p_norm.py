@@ -20,7 +20,6 @@ from dpsco_verify.geometry.potentials.potential import (
 )
 from dpsco_verify.geometry.potentials.remainders import power_remainder
 from dpsco_verify.geometry.simplex import Simplex
-from dpsco_verify.geometry.whole_space import WholeSpace
 from dpsco_verify.validation import require_half_open_interval
 
 _LIFT_BELOW = 1e-200
@@ -65,7 +64,7 @@ class PNorm(Potential):
 
     def gradient(self, x: ArrayLike) -> FloatArray:
         """Return ``||x||_p (|x_i| / ||x||_p)^(p-1) sign(x_i)``."""
-        return _half_square_gradient(checked("x", x), self.p)
+        return _half_square_gradient(checked("x", x), self.p, power=self.p - 1)
 
     def conjugate(self, y: ArrayLike) -> FloatArray:
         """Return ``1/2 ||y||_q^2``."""
@@ -74,7 +73,7 @@ class PNorm(Potential):
 
     def conjugate_gradient(self, y: ArrayLike) -> FloatArray:
         """Return ``||y||_q (|y_i| / ||y||_q)^(q-1) sign(y_i)``."""
-        return _half_square_gradient(checked("y", y), self.q)
+        return _half_square_gradient(checked("y", y), self.q, power=1 / (self.p - 1))
 
     def divergence(self, x: ArrayLike, y: ArrayLike) -> FloatArray:
         """Return ``D_Phi(x || y)`` to a small relative error, also for x close to y."""
@@ -96,9 +95,17 @@ class PNorm(Potential):
         return np.asarray((summation_error(gradient.shape[-1]) + 24 * UNIT_ROUNDOFF) * np.abs(gradient))
 
     def inverse_rounding(self, x: ArrayLike) -> FloatArray:
-        """Return ``2 q (summation_error(d) + 24u) |x|``: the inverse magnifies relative errors at most 2q - 3 times."""
+        """Return ``(2 q (summation_error(d) + 24u) + 4u |log |x_i| / ||x|||) |x_i|``.
+
+        The inverse magnifies relative errors at most 2q - 3 times; the logarithm is due to the rounding of its power.
+        """
         x = checked("x", x)
-        return np.asarray(2 * self.q * (summation_error(x.shape[-1]) + 24 * UNIT_ROUNDOFF) * np.abs(x))
+        norm = self.norm(x)[..., np.newaxis]
+        share = np.where(x != 0, np.abs(x) / np.where(norm > 0, norm, 1.0), 1.0)
+        relative = 2 * self.q * (summation_error(x.shape[-1]) + 24 * UNIT_ROUNDOFF)
+        return np.asarray(
+            (relative + 4 * UNIT_ROUNDOFF * np.abs(np.log(np.maximum(share, 1e-300)))) * np.abs(x)
+        )
 
     def conjugate_divergence_error(self, x: ArrayLike, y: ArrayLike) -> FloatArray:
         """Return ``(2 summation_error(d) + 64u) q D_Phi*(x || y)``."""
@@ -109,18 +116,17 @@ class PNorm(Potential):
         return np.asarray(relative_divergence_error(x) * self.divergence(x, y))
 
     def _tilted_minimiser(self, convex_set: ConvexSet, tilt: FloatArray) -> FloatArray:
-        if self.p == 2 or (not tilt.any() and convex_set.contains(tilt)):
+        if self.p == 2:
             return convex_set.project(tilt)
+        unconstrained = self.conjugate_gradient(tilt)
+        if convex_set.contains(unconstrained):
+            return unconstrained
         match convex_set:
-            case WholeSpace():
-                solved = self.conjugate_gradient(tilt)
             case Simplex():
                 solved = minimise_over_simplex(convex_set.total, tilt, self.q)
             case L1Ball() if not convex_set.center.any():
-                solved = self.conjugate_gradient(tilt)
-                if not convex_set.contains(solved):
-                    # The signs are those of the tilt, and the constraint is active.
-                    solved = np.sign(tilt) * minimise_over_simplex(convex_set.radius, np.abs(tilt), self.q)
+                # The signs are those of the tilt, and the constraint is active.
+                solved = np.sign(tilt) * minimise_over_simplex(convex_set.radius, np.abs(tilt), self.q)
             case Box():
                 solved = minimise_over_box(convex_set, tilt, self.p)
             case HalfSpace():
@@ -130,10 +136,10 @@ class PNorm(Potential):
         return solved
 
 
-def _half_square_gradient(x: FloatArray, exponent: float) -> FloatArray:
-    """Gradient of ``1/2 ||x||_exponent^2``; 0 at 0."""
+def _half_square_gradient(x: FloatArray, exponent: float, *, power: float) -> FloatArray:
+    """Gradient of ``1/2 ||x||_exponent^2``, 0 at 0; `power` is ``exponent - 1``, which the caller has more exactly."""
     norm = p_norm(x, exponent)[..., np.newaxis]
-    return np.asarray(norm * (np.abs(x) / np.where(norm > 0, norm, 1.0)) ** (exponent - 1) * np.sign(x))
+    return np.asarray(norm * (np.abs(x) / np.where(norm > 0, norm, 1.0)) ** power * np.sign(x))
 
 
 def _half_square_divergence(x: FloatArray, y: FloatArray, a: float) -> FloatArray:

@@ -66,4 +66,21 @@ def minimise_over_box(box: Box, tilt: FloatArray, p: float) -> FloatArray:
     # Where (|theta_i| / s)^(q-1) passes |bound_i| for all i, w = bound and s has fallen below it.
     low = min([high, *(log_tilt[tied] - (p - 1) * np.log(np.abs(bound[tied])))]) - 1e-9
     high += 1e-9
-    return weights(brentq(excess, low, high, xtol=_RELATIVE, rtol=_RELATIVE))[0]
+    return _polished(box, tilt, p, weights(brentq(excess, low, high, xtol=_RELATIVE, rtol=_RELATIVE))[0])
+
+
+def _polished(box: Box, tilt: FloatArray, p: float, w: FloatArray) -> FloatArray:
+    """Take Newton steps on ``log ||w(N)||_p = log N`` with ``w(N) = clip(N sign(theta) (|theta| / N)^(q-1))``.
+
+    The root was found for log s, whose rounding grows with the distance of its magnitude from 1; this removes it.
+    """
+    power = 1 / (p - 1)
+    norm = float(p_norm(w, p))
+    for _ in range(2):
+        with np.errstate(over="ignore"):
+            free = np.sign(tilt) * norm * (np.abs(tilt) / norm) ** power
+        w = np.clip(free, box.low, box.high)
+        length = float(p_norm(w, p))
+        loose = np.where(w == free, np.abs(w) / length, 0.0)
+        norm *= (length / norm) ** (1 / (1 + (power - 1) * float(np.sum(loose**p))))
+    return w

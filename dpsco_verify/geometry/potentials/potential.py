@@ -91,8 +91,13 @@ class Potential(ABC):
         return solved.reshape(theta.shape)
 
     def bregman_projection(self, convex_set: ConvexSet, y: ArrayLike) -> FloatArray:
-        """Return ``argmin_{w in W} D_Phi(w || y)`` for each row of `y`, shape (..., d)."""
-        return self.tilted_minimiser(convex_set, self.gradient(y))
+        """Return ``argmin_{w in W} D_Phi(w || y)`` for each row of `y`, shape (..., d); rows in W stay as they are."""
+        y = checked("y", y)
+        require_dimension("y", y, convex_set)
+        projected = y.copy()
+        outside = ~convex_set.contains(y)
+        projected[outside] = self.tilted_minimiser(convex_set, self.gradient(y[outside]))
+        return projected
 
     def gradient_rounding(self, x: ArrayLike) -> FloatArray:
         """Return a bound, shape (..., d), on the error of each entry of ``gradient(x)``.
