@@ -13,6 +13,10 @@ settings.register_profile(
     "ci", max_examples=100, deadline=None, derandomize=True, suppress_health_check=_slow_inputs_are_fine
 )
 settings.register_profile(
-    "explore", max_examples=10_000, deadline=None, print_blob=True, suppress_health_check=_slow_inputs_are_fine
+    "explore",
+    max_examples=10_000,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=_slow_inputs_are_fine,
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))

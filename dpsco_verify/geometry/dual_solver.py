@@ -10,7 +10,7 @@ from dpsco_verify.arrays import FloatArray
 from dpsco_verify.errors import InputError
 from dpsco_verify.geometry.convergence import ConvergenceError
 from dpsco_verify.geometry.convex_set import ConvexSet
-from dpsco_verify.geometry.norms import euclidean_norm
+from dpsco_verify.geometry.norms import euclidean_norm, maximum_norm
 
 if TYPE_CHECKING:
     from dpsco_verify.geometry.potentials.potential import Potential
@@ -21,6 +21,8 @@ SOLVER_TOLERANCE = 1e-10
 _MAX_ITERATIONS = 4_000
 _CHECK_EVERY = 8
 _MAX_HALVINGS = 1000
+_LARGEST_DUAL = 1e152
+"""A dual that grows without bound is the sign of a set that misses the domain."""
 
 
 def minimise_by_dual_ascent(potential: Potential, convex_set: ConvexSet, tilt: FloatArray) -> FloatArray:
@@ -54,6 +56,8 @@ def minimise_by_dual_ascent(potential: Potential, convex_set: ConvexSet, tilt: F
             raise ConvergenceError(
                 f"the minimiser of {potential!r} over {convex_set!r} was not found: {error}"
             ) from error
+        if maximum_norm(dual) > _LARGEST_DUAL:
+            break
         enough = SOLVER_TOLERANCE * max(euclidean_norm(w), euclidean_norm(z)) + 4 * convex_set.rounding(z)
         if euclidean_norm(w - z) <= enough:
             return z
@@ -62,7 +66,7 @@ def minimise_by_dual_ascent(potential: Potential, convex_set: ConvexSet, tilt: F
         uphill = np.sum((leading - dual) * (dual - previous)) > 0
         pace = 1.0 if uphill else next_pace
         # Let the step recover from a steep region that has been left.
-        step *= 1.25
+        step *= 1.5
     raise ConvergenceError(
         f"the minimiser of {potential!r} over {convex_set!r} was not found to {SOLVER_TOLERANCE:g}; "
         "rescale the problem, or give a set that meets the interior of the potential's domain"
@@ -91,7 +95,9 @@ def _proximal_step(
         dual = step * (shifted - z)
         allowed = float(np.sum((dual - leading) ** 2)) / (2 * step)
         try:
-            if float(potential.conjugate_divergence(tilt - dual, tilt - leading)) <= allowed * (1 + 1e-12):
+            grown = float(potential.conjugate_divergence(tilt - dual, tilt - leading))
+            noise = float(potential.conjugate_divergence_error(tilt - dual, tilt - leading))
+            if grown <= allowed + noise:
                 return dual, z, step
         except InputError:
             pass  # the conjugate overflows so far out: a shorter step stays nearer

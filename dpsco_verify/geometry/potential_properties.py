@@ -93,7 +93,8 @@ def check_strong_convexity(potential: Potential, x: ArrayLike, y: ArrayLike) -> 
     """``D_Phi(x || y) >= alpha/2 ||x - y||^2``, up to the divergence's error and ``(2S + 64u)`` of the right side."""
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     alpha = float(potential.strong_convexity_between(x, y))
-    bound = 0.5 * alpha * float(potential.norm(x - y)) ** 2
+    # The root comes first: the squared norm alone may underflow.
+    bound = (np.sqrt(0.5 * alpha) * float(potential.norm(x - y))) ** 2
     require(
         "strong convexity",
         potential,

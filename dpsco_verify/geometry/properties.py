@@ -105,21 +105,27 @@ def check_non_expansiveness(convex_set: ConvexSet, x: ArrayLike, y: ArrayLike) -
 
 
 def check_variational_inequality(convex_set: ConvexSet, x: ArrayLike, z: ArrayLike) -> None:
-    """``<x - P(x), v - P(x)> <= 0`` for every v in W, here v the projection of z.
+    """``<x - P(x), v - P(x)> <= 0`` for every v in W, here the projection of z and a member next to w.
 
     For unit vectors along ``a = x - w`` and ``b = v - w``, the cosine is at most ``(rho(x) + rho(z)) / ||b||``
-    times ``1 + rho(x) / ||a||`` plus ``rho(x) / ||a||``, and ``2S + 8u`` for its own evaluation.
+    times ``1 + rho(x) / ||a||`` plus ``rho(x) / ||a||``, and ``2S + 8u`` for its own evaluation. The second member is the
+    projection of the point that lies 16 rho(x) from w towards x: it tells w from a point that stops short of the boundary.
     """
-    w, v = convex_set.project(x), convex_set.project(z)
-    a, b = np.asarray(x, dtype=np.float64) - w, v - w
-    length_a, length_b = float(euclidean_norm(a)), float(euclidean_norm(b))
-    if length_a == 0 or length_b == 0:
+    w = convex_set.project(x)
+    a = np.asarray(x, dtype=np.float64) - w
+    length_a, rho = float(euclidean_norm(a)), float(convex_set.projection_error(x))
+    if length_a == 0:
         return
-    cosine = float(np.sum(a / length_a * (b / length_b)))
-    rho, rho_v = float(convex_set.projection_error(x)), float(convex_set.projection_error(z))
-    allowed = (rho + rho_v) / length_b * (1 + rho / length_a) + rho / length_a
-    own = 2 * summation_error(convex_set.dimension) + 8 * UNIT_ROUNDOFF
-    require("the variational inequality", convex_set, excess=cosine, allowed=allowed + own)
+    next_to_w = w + 16 * max(rho, UNIT_ROUNDOFF * float(euclidean_norm(w))) * (a / length_a)
+    for point in (z, next_to_w):
+        b = convex_set.project(point) - w
+        length_b, rho_v = float(euclidean_norm(b)), float(convex_set.projection_error(point))
+        if length_b == 0:
+            continue
+        cosine = float(np.sum(a / length_a * (b / length_b)))
+        allowed = (rho + rho_v) / length_b * (1 + rho / length_a) + rho / length_a
+        own = 2 * summation_error(convex_set.dimension) + 8 * UNIT_ROUNDOFF
+        require("the variational inequality", convex_set, excess=cosine, allowed=allowed + own)
 
 
 def check_extent(convex_set: ConvexSet, x: ArrayLike, y: ArrayLike) -> None:

@@ -12,7 +12,8 @@ _RELATIVE_TOLERANCE = 1e-9
 def smallest_violation(accepted: Callable[[float], bool], *, largest: float) -> float:
     """Return the smallest v in ``[0, largest]`` with ``accepted(v)``, or ``math.inf`` when `largest` is not accepted.
 
-    `accepted` is monotone. It is 0 when a power is wanted that the level alone provides. The result is itself accepted, and at most 1 + 1e-9 times the smallest such number.
+    `accepted` is monotone. The result is 0 when a power is wanted that the level alone provides; otherwise it is
+    itself accepted, and at most 1 + 1e-9 times the smallest such number.
     """
     if largest <= 0.0 or not accepted(largest):
         return math.inf

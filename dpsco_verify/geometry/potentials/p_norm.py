@@ -170,8 +170,8 @@ def _half_square_divergence(x: FloatArray, y: FloatArray, a: float) -> FloatArra
     differs = ~by_row | (x != y)
     lift = (np.maximum(np.abs(scaled_x), np.abs(scaled_y)) * differs).max(axis=-1)
     lift = np.where(close & (lift > 0) & (lift < _LIFT_BELOW ** (1 / a)), lift, 1.0)
-    factor = differs / lift[..., np.newaxis]
-    gaps, linear = _young_gaps(scaled_x * factor, scaled_y * factor, t, a)
+    lifted_x, lifted_y = (scaled * differs / lift[..., np.newaxis] for scaled in (scaled_x, scaled_y))
+    gaps, linear = _young_gaps(lifted_x, lifted_y, t, a)
     gap, slope = np.sum(gaps, axis=-1) / mass, np.sum(linear, axis=-1) / mass
     # A lifted s would have underflowed, and its remainder with it.
     s = np.where(close & (lift == 1), a * (gap + slope), 0.0)
@@ -195,13 +195,14 @@ def _young_gaps(x: FloatArray, y: FloatArray, t: FloatArray, a: float) -> tuple[
     near = ~opposite & (np.abs(t) < (1.0 if a < 2 else 1 / a))
     small = np.where(near, t, 0.0)
     close = size_y * power_y * power_remainder(small, a) / a
+    wide = size_x**a / a + (1 - 1 / a) * size_y * power_y - size_x * power_y
     if a < 2:
-        # Here x >= 2 y or x = 0, and all terms carry the factor a - 1.
+        # Here x >= 2 y or x = 0. Unless |x|^(a-1) is well above |y|^(a-1), all terms carry the factor a - 1.
         grows = ~opposite & ~near & (size_x > 0)
         log_ratio = np.log(np.where(grows, size_x, 1.0)) - np.log(np.where(grows, size_y, 1.0))
-        wide = (size_x * power_y * np.expm1((a - 1) * log_ratio) - (a - 1) * power_y * (size_x - size_y)) / a
-    else:
-        wide = size_x**a / a + (1 - 1 / a) * size_y * power_y - size_x * power_y
+        growth = np.expm1(np.minimum((a - 1) * log_ratio, 1.0))
+        grouped = (size_x * power_y * growth - (a - 1) * power_y * (size_x - size_y)) / a
+        wide = np.where((a - 1) * log_ratio < 1, grouped, wide)
     crossed = size_x**a / a + (1 - 1 / a) * size_y * power_y + size_x * power_y
     gaps = np.where(near, close, np.where(opposite, crossed, wide))
     linear = np.where(near, size_y * power_y * small, power_y * (x * np.sign(y) - size_y))
