@@ -108,8 +108,8 @@ def check_variational_inequality(convex_set: ConvexSet, x: ArrayLike, z: ArrayLi
     """``<x - P(x), v - P(x)> <= 0`` for every v in W, here the projection of z and a member next to w.
 
     For unit vectors along ``a = x - w`` and ``b = v - w``, the cosine is at most ``(rho(x) + rho(z)) / ||b||``
-    times ``1 + rho(x) / ||a||`` plus ``rho(x) / ||a||``, and ``2S + 8u`` for its own evaluation. The second member is the
-    projection of the point that lies 16 rho(x) from w towards x: it tells w from a point that stops short of the boundary.
+    times ``1 + rho(x) / ||a||`` plus ``rho(x) / ||a||``, and ``2S + 8u`` for its own evaluation. The second member
+    is the projection of the point that lies 16 rho(x) from w towards x: it shows when w stops short of the boundary.
     """
     w = convex_set.project(x)
     a = np.asarray(x, dtype=np.float64) - w

@@ -77,12 +77,14 @@ def _coordinates(positive: bool, top: int) -> SearchStrategy[float]:  # noqa: FB
     special = [value for value in _SPECIAL if (value > 0 or not positive) and abs(value) <= limit]
     special = [value for value in special if value == 0 or abs(value) >= 1 / limit]
 
-    def scaled(mantissa: float, exponent: int) -> float:
-        size = min(max(abs(mantissa) * 10.0**exponent, 1 / limit), limit)
-        return float(np.copysign(size, mantissa))
+    def kept_in_range(value: float) -> float:
+        return float(np.copysign(min(max(abs(value), 1 / limit), limit), value))
 
-    mantissas = st.floats(1.0 if positive else -10.0, 10.0)
-    return st.sampled_from(special) | st.builds(scaled, mantissas, st.just(0) | st.integers(-top, top))
+    least = 1 if positive else -1000
+    plain = st.integers(least, 1000).map(lambda value: kept_in_range(value / 100) if value else 0.0)
+    # Floats are drawn by their bits, which spreads their magnitudes evenly over the exponents.
+    spread = st.floats(0.0 if positive else -limit, limit).map(kept_in_range)
+    return st.sampled_from(special) | plain | spread
 
 
 @functools.cache
@@ -118,7 +120,7 @@ def vectors(
 def _vectors(size: int | None, positive: bool, top: int) -> SearchStrategy[FloatArray]:  # noqa: FBT001  as above
     if size is None:
         return dimensions().flatmap(lambda drawn: _vectors(drawn, positive, top))
-    return _vector(size, _pools(positive, top, min(size, 5)))
+    return _vector(size, _pools(positive, top, min(size, 4)))
 
 
 @st.composite

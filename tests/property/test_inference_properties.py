@@ -162,7 +162,7 @@ def test_mean_mdv_is_certified_by_the_power_bound(bound, samples, alpha, power, 
     v = mean_test.minimum_detectable_violation(power=power, standard_deviation=deviation, **design)
     worst = mean_test.minimum_detectable_violation(power=power, **design)
     assert v <= worst
-    if math.isfinite(v):
+    if math.isfinite(v) and bound + v > bound:
         certified = mean_test.power_lower_bound(
             mean=min(1.0, bound + v), standard_deviation=deviation, **design
         )

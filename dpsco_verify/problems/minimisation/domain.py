@@ -15,6 +15,9 @@ from dpsco_verify.geometry import Box, L2Ball, Simplex
 if TYPE_CHECKING:
     from dpsco_verify.geometry import ConvexSet
 
+# Steps so short do not leave a body of the scale of 1, and their reciprocals may leave the doubles.
+_NEGLIGIBLE = 1e-200
+
 
 class Body(ABC):
     """An open convex body in ``R^m`` with a self-concordant barrier whose minimum lies at 0."""
@@ -32,7 +35,7 @@ class Body(ABC):
 
     @abstractmethod
     def step_limit(self, v: FloatArray, step: FloatArray) -> float:
-        """Return a factor below which ``v + factor·step`` stays in the body; infinite if no factor leaves it."""
+        """Return a factor below which ``v + factor·step`` stays in the body; infinite if it is far above 1."""
 
 
 class UnitBall(Body):
@@ -60,8 +63,8 @@ class UnitBall(Body):
         """Return the positive root of ``‖v + t·step‖² = 1``, in the form without cancellation."""
         a, b = float(np.add.reduce(step * step)), float(np.add.reduce(v * step))
         room = self._room(v)
-        if a == 0.0:
-            return np.inf
+        if a < _NEGLIGIBLE:
+            return math.inf
         root = float(np.sqrt(b * b + a * room))
         return room / (b + root) if b > 0 else (root - b) / a
 
@@ -100,11 +103,9 @@ class Polyhedron(Body):
 
     def step_limit(self, v: FloatArray, step: FloatArray) -> float:
         """Return the smallest factor at which an inequality becomes tight."""
-        slope = np.einsum("cm,m->c", self.matrix, step)
-        falling = slope < 0
-        if not falling.any():
-            return np.inf
-        return float(np.min(self._room(v)[falling] / -slope[falling]))
+        closing = np.einsum("cm,m->c", self.matrix, -step) / self._room(v)
+        fastest = float(np.max(closing))
+        return 1.0 / fastest if fastest > _NEGLIGIBLE else math.inf
 
 
 @dataclass(frozen=True, eq=False)
