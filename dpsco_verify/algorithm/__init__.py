@@ -1,6 +1,7 @@
 """The system under verification: Algorithm 1 as one run (the oracle) and as many (the ensemble), and its schedules."""
 
 from dpsco_verify.algorithm.ensemble import Ensemble, noisy_step, run_ensemble
+from dpsco_verify.algorithm.mirror_descent import MirrorRun, mirror_descent, mirror_step
 from dpsco_verify.algorithm.options import Averaging, NoiseConvention, Options, StoppingRule
 from dpsco_verify.algorithm.private_sgd import Run, Transcript, private_sgd
 from dpsco_verify.algorithm.schedules import (
@@ -20,6 +21,7 @@ __all__ = [
     "Averaging",
     "Ensemble",
     "GeneratorTape",
+    "MirrorRun",
     "NoiseConvention",
     "Options",
     "PrivacyParameters",
@@ -31,6 +33,8 @@ __all__ = [
     "Transcript",
     "composition_sigma",
     "main_schedule",
+    "mirror_descent",
+    "mirror_step",
     "noisy_step",
     "private_sgd",
     "record",

@@ -7,8 +7,25 @@ from collections.abc import Sequence
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence.records import Paper
 from dpsco_verify.ledger.statement import Claim, Statement
+from dpsco_verify.ledger.statements.azuma_step import AzumaStep
+from dpsco_verify.ledger.statements.bregman_dual import BregmanDual
+from dpsco_verify.ledger.statements.composition import Composition
+from dpsco_verify.ledger.statements.dual_norm import DualNorm
+from dpsco_verify.ledger.statements.duality import Duality
+from dpsco_verify.ledger.statements.exp_linear import ExpLinearStatement
+from dpsco_verify.ledger.statements.fresh_sum import FreshSum
+from dpsco_verify.ledger.statements.gradient_queries import GradientQueriesStatement
+from dpsco_verify.ledger.statements.kl_bound import KlBound
+from dpsco_verify.ledger.statements.output import Output
+from dpsco_verify.ledger.statements.privacy import Privacy
+from dpsco_verify.ledger.statements.regret import Regret
+from dpsco_verify.ledger.statements.regret_osmd import RegretOsmd
+from dpsco_verify.ledger.statements.risk import Risk
 from dpsco_verify.ledger.statements.single_step import SingleStep
+from dpsco_verify.ledger.statements.stopping_mean import StoppingMean
 from dpsco_verify.ledger.statements.stopping_tail import StoppingTail
+from dpsco_verify.ledger.statements.tail_integral import TailIntegral
+from dpsco_verify.ledger.statements.translation import Translation
 from dpsco_verify.ledger.statements.utility import Utility
 
 PAPER = Paper(
@@ -17,7 +34,28 @@ PAPER = Paper(
     identifier="arXiv:2002.09609",
 )
 
-STATEMENTS: tuple[Statement, ...] = (StoppingTail(), Utility(), SingleStep())
+STATEMENTS: tuple[Statement, ...] = (
+    DualNorm(),
+    Duality(),
+    GradientQueriesStatement(),
+    Output(),
+    StoppingTail(),
+    StoppingMean(),
+    TailIntegral(),
+    RegretOsmd(),
+    BregmanDual(),
+    Regret(),
+    FreshSum(),
+    Utility(),
+    Composition(),
+    SingleStep(),
+    ExpLinearStatement(),
+    KlBound(),
+    AzumaStep(),
+    Privacy(),
+    Risk(),
+    Translation(),
+)
 
 
 def all_claims() -> tuple[Claim, ...]:

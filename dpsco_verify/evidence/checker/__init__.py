@@ -10,9 +10,41 @@ Numbers stand in certificates as canonical rationals (``"7/16"``), so NaN and in
 
 from dpsco_verify.evidence.checker.arithmetic import Rejected, Unreadable
 from dpsco_verify.evidence.checker.certificate import Certificate, Witness, check, decode, issue
+from dpsco_verify.evidence.checker.duality import (
+    BregmanDualConstant,
+    BregmanDualTight,
+    DualityConstant,
+    DualityEntropyViolation,
+)
+from dpsco_verify.evidence.checker.elementary import (
+    AzumaMismatch,
+    AzumaRepair,
+    DualNormSign,
+    ExpLinear,
+    KlConstant,
+)
+from dpsco_verify.evidence.checker.iterations import (
+    FreshSumInstance,
+    FreshSumViolation,
+    GradientQueries,
+    McDiarmidGap,
+    OutputDefined,
+    StoppingMeanConstant,
+    StoppingMeanUnbounded,
+    TailIntegralExponent,
+    TailIntegralViolation,
+)
+from dpsco_verify.evidence.checker.osmd import OsmdLiteralViolation
+from dpsco_verify.evidence.checker.regret import (
+    RegretConstant,
+    RegretDriftViolation,
+    RegretVarianceViolation,
+)
+from dpsco_verify.evidence.checker.risk import RiskConstants, RiskDriftViolation
 from dpsco_verify.evidence.checker.single_step import SingleStepRepair, SingleStepViolation
 from dpsco_verify.evidence.checker.statistical import EventEvidence, MeanEvidence
 from dpsco_verify.evidence.checker.stopping import StoppingTailExponent, StoppingTailViolation
+from dpsco_verify.evidence.checker.transcript import CompositionViolation, PrivacyRange
 from dpsco_verify.evidence.checker.utility import (
     UtilityConstant,
     UtilityDriftViolation,
@@ -20,14 +52,40 @@ from dpsco_verify.evidence.checker.utility import (
 )
 
 __all__ = [
+    "AzumaMismatch",
+    "AzumaRepair",
+    "BregmanDualConstant",
+    "BregmanDualTight",
     "Certificate",
+    "CompositionViolation",
+    "DualNormSign",
+    "DualityConstant",
+    "DualityEntropyViolation",
     "EventEvidence",
+    "ExpLinear",
+    "FreshSumInstance",
+    "FreshSumViolation",
+    "GradientQueries",
+    "KlConstant",
+    "McDiarmidGap",
     "MeanEvidence",
+    "OsmdLiteralViolation",
+    "OutputDefined",
+    "PrivacyRange",
+    "RegretConstant",
+    "RegretDriftViolation",
+    "RegretVarianceViolation",
     "Rejected",
+    "RiskConstants",
+    "RiskDriftViolation",
     "SingleStepRepair",
     "SingleStepViolation",
+    "StoppingMeanConstant",
+    "StoppingMeanUnbounded",
     "StoppingTailExponent",
     "StoppingTailViolation",
+    "TailIntegralExponent",
+    "TailIntegralViolation",
     "Unreadable",
     "UtilityConstant",
     "UtilityDriftViolation",

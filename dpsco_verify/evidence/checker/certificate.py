@@ -9,9 +9,41 @@ import flint
 import msgspec
 
 from dpsco_verify.evidence.checker.arithmetic import Rejected, Unreadable, ball, require
+from dpsco_verify.evidence.checker.duality import (
+    BregmanDualConstant,
+    BregmanDualTight,
+    DualityConstant,
+    DualityEntropyViolation,
+)
+from dpsco_verify.evidence.checker.elementary import (
+    AzumaMismatch,
+    AzumaRepair,
+    DualNormSign,
+    ExpLinear,
+    KlConstant,
+)
+from dpsco_verify.evidence.checker.iterations import (
+    FreshSumInstance,
+    FreshSumViolation,
+    GradientQueries,
+    McDiarmidGap,
+    OutputDefined,
+    StoppingMeanConstant,
+    StoppingMeanUnbounded,
+    TailIntegralExponent,
+    TailIntegralViolation,
+)
+from dpsco_verify.evidence.checker.osmd import OsmdLiteralViolation
+from dpsco_verify.evidence.checker.regret import (
+    RegretConstant,
+    RegretDriftViolation,
+    RegretVarianceViolation,
+)
+from dpsco_verify.evidence.checker.risk import RiskConstants, RiskDriftViolation
 from dpsco_verify.evidence.checker.single_step import SingleStepRepair, SingleStepViolation
 from dpsco_verify.evidence.checker.statistical import EventEvidence, MeanEvidence
 from dpsco_verify.evidence.checker.stopping import StoppingTailExponent, StoppingTailViolation
+from dpsco_verify.evidence.checker.transcript import CompositionViolation, PrivacyRange
 from dpsco_verify.evidence.checker.utility import (
     UtilityConstant,
     UtilityDriftViolation,
@@ -29,8 +61,34 @@ Witness = (
     | UtilityConstant
     | UtilityDriftViolation
     | UtilityVarianceViolation
+    | BregmanDualConstant
+    | BregmanDualTight
+    | DualityConstant
+    | DualityEntropyViolation
+    | CompositionViolation
+    | PrivacyRange
+    | RiskConstants
+    | RiskDriftViolation
+    | RegretConstant
+    | RegretDriftViolation
+    | RegretVarianceViolation
+    | OsmdLiteralViolation
     | MeanEvidence
     | EventEvidence
+    | ExpLinear
+    | AzumaMismatch
+    | AzumaRepair
+    | KlConstant
+    | DualNormSign
+    | FreshSumInstance
+    | FreshSumViolation
+    | GradientQueries
+    | McDiarmidGap
+    | OutputDefined
+    | StoppingMeanConstant
+    | StoppingMeanUnbounded
+    | TailIntegralExponent
+    | TailIntegralViolation
 )
 
 

@@ -1,0 +1,154 @@
+"""``duality`` and ``bregman-dual``: the verdicts turn when the claim is strengthened or a potential is broken."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+
+from dpsco_verify.evidence import checker
+from dpsco_verify.evidence.checker import BregmanDualTight, DualityConstant
+from dpsco_verify.evidence.records import Verdict
+from dpsco_verify.geometry import Euclidean, NegativeEntropy, PNorm
+from dpsco_verify.ledger.audit import run_audit
+from dpsco_verify.ledger.baseline import load_baseline
+from dpsco_verify.ledger.profile import Profile
+from dpsco_verify.ledger.registry import find_claims
+from dpsco_verify.ledger.statements.bregman_dual import BregmanDual
+from dpsco_verify.ledger.statements.duality import Duality, curvature
+from dpsco_verify.ledger.statements.duality import statement as duality
+
+
+def verify(key):
+    result = run_audit(find_claims([key]), profile=Profile.QUICK, seed=0, jobs=1, baseline=load_baseline())
+    return result.record.claims[0], result
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "duality/euclidean",
+        "duality/p-norm",
+        "duality/entropy-simplex",
+        "duality/entropy-unrestricted",
+        "bregman-dual/literal",
+        "bregman-dual/tight",
+    ],
+)
+def test_the_verdicts_are_the_baselines(key):
+    finding, result = verify(key)
+    assert finding.as_expected
+    checker.check(checker.decode(result.certificates[finding.certificate]))
+
+
+@pytest.mark.parametrize("constant", [Fraction(2, 5), Fraction(49, 100)])
+@pytest.mark.parametrize("reading", ["literal", "tight"])
+def test_a_constant_below_a_half_is_refuted(monkeypatch, reading, constant):
+    monkeypatch.setattr(BregmanDual, "constants", {"literal": constant, "tight": constant})
+    finding, result = verify(f"bregman-dual/{reading}")
+    assert finding.verdict is Verdict.REFUTED
+    witness = checker.decode(result.certificates[finding.certificate]).witness
+    assert isinstance(witness, BregmanDualTight)
+    assert witness.constant == str(constant)
+
+
+def test_a_constant_above_a_half_is_not_tight(monkeypatch):
+    monkeypatch.setattr(BregmanDual, "constants", {"literal": Fraction(1), "tight": Fraction(3, 5)})
+    assert verify("bregman-dual/tight")[0].verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("reading", ["euclidean", "p-norm", "entropy-simplex"])
+def test_a_larger_alpha_is_refuted(monkeypatch, reading):
+    monkeypatch.setattr(Duality, "claimed", staticmethod(lambda case: case.alpha * Fraction(101, 100)))
+    finding, result = verify(f"duality/{reading}")
+    assert finding.verdict is Verdict.REFUTED
+    assert isinstance(checker.decode(result.certificates[finding.certificate]).witness, DualityConstant)
+    assert result.record.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("reading", "potential", "method", "factor"),
+    [
+        ("euclidean", Euclidean, "divergence", 0.99),
+        ("p-norm", PNorm, "divergence", 0.99),
+        ("p-norm", PNorm, "conjugate_divergence", 1.01),
+        ("entropy-simplex", NegativeEntropy, "divergence", 0.99),
+    ],
+)
+def test_a_broken_divergence_is_noticed(monkeypatch, reading, potential, method, factor):
+    right = getattr(potential, method)
+    monkeypatch.setattr(potential, method, lambda self, x, y: factor * right(self, x, y))
+    finding, result = verify(f"duality/{reading}")
+    assert finding.verdict is Verdict.INCONCLUSIVE
+    assert "contradicts the closed form" in finding.summary
+    assert result.record.exit_code == 3
+
+
+def test_a_broken_conjugate_leaves_the_bound_open(monkeypatch):
+    right = PNorm.conjugate_divergence
+    monkeypatch.setattr(PNorm, "conjugate_divergence", lambda self, x, y: 1.01 * right(self, x, y))
+    assert verify("bregman-dual/literal")[0].verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_wrongly_stated_constant_is_noticed(monkeypatch):
+    monkeypatch.setattr(PNorm, "strong_convexity", property(lambda self: self.p))
+    assert verify("duality/p-norm")[0].verdict is Verdict.INCONCLUSIVE
+
+
+def test_the_restricted_conjugate_repairs_the_entropy(monkeypatch):
+    """With log-sum-exp in place of the sum of exponentials no pair violates the constant 1."""
+    assert verify("duality/entropy-unrestricted")[0].verdict is Verdict.REFUTED
+
+    def restricted(self, x, y):
+        pad = np.zeros_like(np.asarray(x, dtype=float))
+        return curvature.softmax_divergence(
+            np.concatenate([x, pad], axis=-1), np.concatenate([y, pad], axis=-1)
+        )
+
+    monkeypatch.setattr(NegativeEntropy, "conjugate_divergence", restricted)
+    finding, _ = verify("duality/entropy-unrestricted")
+    assert finding.verdict is not Verdict.REFUTED
+
+
+@pytest.mark.parametrize("p", ["1", "9/8", "3/2", "2"])
+def test_the_quotients_against_the_checkers_balls(p):
+    """The implementation's doubles and the checker's balls agree on the extreme pairs, coded apart."""
+    from dpsco_verify.evidence.checker.duality import curvatures
+
+    case = next(c for c in curvature.CASES if c.p == Fraction(p))
+    potential = case.potential()
+    step = 2.0**-4
+    primal, dual, alpha = curvatures(case.p, Fraction(step))
+    x, y = np.array([1 + step, 1 - step]), np.ones(2)
+    if case.p == 1:
+        x, y = x / 2, y / 2
+        a, b = np.array([step, -step]), np.zeros(2)
+        smooth = 2 * curvature.softmax_divergence(a, b) / step**2
+    else:
+        smooth = 2 * potential.conjugate_divergence(x, y) / potential.dual_norm(x - y) ** 2
+    assert float(primal) == pytest.approx(
+        float(2 * potential.divergence(x, y) / potential.norm(x - y) ** 2), rel=1e-12
+    )
+    assert float(dual) == pytest.approx(float(smooth), rel=1e-12)
+    assert alpha == case.alpha
+
+
+def test_log_sum_exp_against_mpmath():
+    rng = np.random.default_rng(5)
+    a, b = rng.normal(size=(2, 20, 4)) * 3.0
+    mine = curvature.softmax_divergence(a, b)
+    with mpmath.workdps(50):
+        for row, (u, v) in enumerate(zip(a, b, strict=True)):
+            weights = [mpmath.exp(x) for x in v]
+            total = mpmath.fsum(weights)
+            slope = mpmath.fsum(w / total * (x - y) for w, x, y in zip(weights, u, v, strict=True))
+            exact = mpmath.log(mpmath.fsum(mpmath.exp(x) for x in u)) - mpmath.log(total) - slope
+            assert abs(mine[row] - exact) <= 1e-12 * float(np.abs(u - v).max()) ** 2
+
+
+def test_the_unrestricted_smoothness_grows_like_the_exponential():
+    found = duality.explore_unrestricted(largest=5)
+    np.testing.assert_allclose(np.diff(np.log(found.smoothness)), 1.0, rtol=1e-12)
+    assert found.curvature_on_simplex == pytest.approx(1.0, rel=1e-5)

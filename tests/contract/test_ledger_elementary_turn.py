@@ -1,0 +1,197 @@
+"""The elementary statements: strengthen or repair each, see its verdict turn, and compute it by another route."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from dpsco_verify.evidence import checker
+from dpsco_verify.evidence.records import Verdict
+from dpsco_verify.ledger.audit import run_audit
+from dpsco_verify.ledger.baseline import load_baseline
+from dpsco_verify.ledger.profile import Profile
+from dpsco_verify.ledger.registry import find_claims
+from dpsco_verify.ledger.statements import azuma_step, dual_norm, exp_linear, kl_bound
+
+
+def verify(key):
+    result = run_audit(find_claims([key]), profile=Profile.QUICK, seed=0, jobs=1, baseline=load_baseline())
+    return result.record.claims[0], result
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "exp-linear/literal",
+        "kl-bound/literal",
+        "azuma-step/literal",
+        "azuma-step/corrected",
+        "dual-norm/literal",
+        "dual-norm/corrected",
+    ],
+)
+def test_as_expected_with_a_certificate_that_is_accepted(key):
+    finding, result = verify(key)
+    assert finding.verdict is load_baseline()[key].expected
+    assert result.record.exit_code == 0
+    if finding.verdict in (Verdict.CERTIFIED, Verdict.REFUTED):
+        checker.check(checker.decode(result.certificates[finding.certificate]))
+
+
+@pytest.mark.parametrize(("factor", "end"), [("2", "1257/1000"), ("1999/1000", "157/125")])
+def test_a_longer_range_or_a_smaller_factor_is_not_certified(monkeypatch, factor, end):
+    monkeypatch.setattr(exp_linear.ExpLinearStatement, "factor", Fraction(factor))
+    monkeypatch.setattr(exp_linear.ExpLinearStatement, "end", Fraction(end))
+    finding, _ = verify("exp-linear/literal")
+    assert finding.verdict is Verdict.INCONCLUSIVE
+    assert "false at x" in finding.summary
+
+
+def test_a_range_up_to_the_root_is_still_certified(monkeypatch):
+    monkeypatch.setattr(exp_linear.ExpLinearStatement, "end", Fraction("1.25643"))
+    assert verify("exp-linear/literal")[0].verdict is Verdict.CERTIFIED
+
+
+def test_the_end_of_the_range_is_lamberts():
+    """``e^x = 1 + 2x`` iff ``x = −1/2 − W_{−1}(−e^{−1/2}/2)``."""
+    low, high = exp_linear.last_point(Fraction(2))
+    with mpmath.workdps(40):
+        root = -mpmath.mpf(1) / 2 - mpmath.lambertw(-mpmath.exp(-mpmath.mpf(1) / 2) / 2, -1).real
+        assert mpmath.mpf(low.numerator) / low.denominator <= root
+        assert root <= mpmath.mpf(high.numerator) / high.denominator
+    assert float(low) == pytest.approx(1.25643, abs=5e-6)
+
+
+def test_the_cells_notice_a_violation():
+    found = exp_linear.examine(factor=Fraction(2), end=Fraction(13, 10), cells=64)
+    assert not found.end_holds
+    assert found.cells_proven < 64
+
+
+def test_half_of_the_kl_bound_is_the_limit(monkeypatch):
+    monkeypatch.setattr(kl_bound.KlBound, "constant", Fraction(51, 100))
+    assert verify("kl-bound/literal")[0].verdict is Verdict.CERTIFIED
+    monkeypatch.setattr(kl_bound.KlBound, "constant", Fraction(49, 100))
+    finding, _ = verify("kl-bound/literal")
+    assert finding.verdict is Verdict.INCONCLUSIVE
+    assert "randomised response has a larger divergence" in finding.summary
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 3.0])
+def test_randomised_response_is_the_extreme_pair(epsilon):
+    """A linear programme over the law of r = dP/dQ on a fine grid in [e^−ε, e^ε]: maximise E r ln r, E r = 1."""
+    r = np.exp(np.linspace(-epsilon, epsilon, 2001))
+    best = linprog(
+        -r * np.log(r),
+        A_eq=np.vstack([np.ones_like(r), r]),
+        b_eq=[1.0, 1.0],
+        bounds=(0, None),
+        method="highs",
+    )
+    extreme = float(kl_bound.randomised_response_kl(Fraction(epsilon)))
+    assert -best.fun == pytest.approx(extreme, rel=1e-6)
+    assert extreme == pytest.approx(epsilon * math.tanh(epsilon / 2), rel=1e-12)
+
+
+def test_the_right_denominator_repairs_the_azuma_step(monkeypatch):
+    """At ε₁ = 1, and there alone, the expression is right: nothing is refuted close to it."""
+    assert verify("azuma-step/literal")[0].verdict is Verdict.REFUTED
+    right = azuma_step.exponents
+
+    def repaired(*, root):
+        found = right(root=root)
+        rows = tuple(
+            azuma_step.Row(
+                epsilon_0=r.epsilon_0,
+                epsilon_1=r.epsilon_1,
+                literal=(-1.0, -1.0),
+                mismatch=False,
+                symmetric=r.symmetric,
+            )
+            for r in found.rows
+        )
+        return azuma_step.Exponents(rows=rows, corrected=found.corrected)
+
+    monkeypatch.setattr(azuma_step, "exponents", repaired)
+    assert verify("azuma-step/literal")[0].verdict is Verdict.HOLDS_ON_GRID
+
+
+@pytest.mark.parametrize("root", ["19/10", "21/10"])
+def test_another_factor_under_the_root_is_another_exponent(monkeypatch, root):
+    monkeypatch.setattr(azuma_step.AzumaStep, "root", Fraction(root))
+    assert verify("azuma-step/corrected")[0].verdict is Verdict.INCONCLUSIVE
+
+
+def test_the_corrected_azuma_bound_holds_for_randomised_response():
+    """The exact tail of the privacy loss of τ rounds of randomised response, a binomial, is below δ'."""
+    with mpmath.workdps(30):
+        for epsilon in (mpmath.mpf(1) / 10, mpmath.mpf(1) / 2, mpmath.mpf(1)):
+            for tau in (1, 8, 64):
+                for delta in (mpmath.mpf(1) / 10, mpmath.mpf(10) ** -4):
+                    p = mpmath.exp(epsilon) / (1 + mpmath.exp(epsilon))
+                    level = epsilon * mpmath.sqrt(
+                        2 * tau * mpmath.log(1 / delta)
+                    ) + tau * epsilon * mpmath.expm1(epsilon)
+                    tail = sum(
+                        mpmath.binomial(tau, k) * p**k * (1 - p) ** (tau - k)
+                        for k in range(tau + 1)
+                        if epsilon * (2 * k - tau) > level
+                    )
+                    assert tail <= delta
+
+
+def test_the_literal_azuma_bound_is_exceeded_by_randomised_response():
+    """Not a matter of notation: what the exponent as written promises is false."""
+    epsilon, tau, delta = 0.1, 10_000, 0.5
+    p = math.exp(epsilon) / (1 + math.exp(epsilon))
+    claimed = delta ** (1 / math.expm1(epsilon) ** 2)
+    # the same threshold over the true mean, as the exponent is applied to centred increments
+    deviation = epsilon * math.sqrt(2 * tau * math.log(1 / delta))
+    mean, spread = tau * epsilon * math.tanh(epsilon / 2), 2 * epsilon * math.sqrt(tau * p * (1 - p))
+    assert mpmath.erfc(deviation / spread / math.sqrt(2)) / 2 > 1e6 * claimed
+    assert mean < tau * epsilon * math.expm1(epsilon)
+
+
+def test_the_maximum_repairs_the_dual_norm(monkeypatch):
+    assert verify("dual-norm/literal")[0].verdict is Verdict.REFUTED
+    right = dual_norm.extremes
+
+    def repaired():
+        return [
+            dual_norm.Extremes(
+                h=r.h,
+                p=r.p,
+                least=r.greatest,
+                greatest=r.greatest,
+                conjugate=r.conjugate,
+                greatest_is_norm=r.greatest_is_norm,
+                least_is_norm=r.greatest_is_norm,
+            )
+            for r in right()
+        ]
+
+    monkeypatch.setattr(dual_norm, "extremes", repaired)
+    assert verify("dual-norm/literal")[0].verdict is Verdict.HOLDS_ON_GRID
+
+
+def test_a_wrong_conjugate_exponent_is_noticed(monkeypatch):
+    right = dual_norm.lp_norm
+    monkeypatch.setattr(dual_norm, "lp_norm", lambda x, reciprocal: right(x, reciprocal or Fraction(1, 9)))
+    assert verify("dual-norm/corrected")[0].verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("row", dual_norm.extremes(), ids=lambda row: f"{row.h}-{row.p}")
+def test_no_point_of_the_ball_exceeds_the_maximum(row):
+    rng = np.random.default_rng(0)
+    points = rng.standard_normal((4000, len(row.h)))
+    order = np.inf if row.p is None else row.p
+    points /= np.linalg.norm(points, ord=order, axis=1, keepdims=True)
+    values = points @ np.array(row.h)
+    assert values.max() <= row.greatest * (1 + 1e-12)
+    assert values.min() >= row.least * (1 + 1e-12)
+    assert row.greatest > 0 > row.least

@@ -1,0 +1,211 @@
+"""The statements about the whole transcript: strengthen or repair each, and see its verdict turn."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpsco_verify.evidence import checker
+from dpsco_verify.evidence.checker import (
+    CompositionViolation,
+    PrivacyRange,
+    RiskConstants,
+    RiskDriftViolation,
+)
+from dpsco_verify.evidence.records import Verdict
+from dpsco_verify.ledger.audit import run_audit
+from dpsco_verify.ledger.baseline import load_baseline
+from dpsco_verify.ledger.profile import Profile
+from dpsco_verify.ledger.registry import find_claims
+from dpsco_verify.ledger.statements import translation
+from dpsco_verify.ledger.statements.composition import claim as composition
+from dpsco_verify.ledger.statements.privacy import claim as privacy
+from dpsco_verify.ledger.statements.privacy import statement as privacy_statement
+from dpsco_verify.ledger.statements.risk import statement as risk
+from dpsco_verify.ledger.statements.risk.instances import drift_ratio, search_drift, smallest_useful_n
+from dpsco_verify.ledger.statements.transcript_cells import Place, decide_places
+from dpsco_verify.privacy.transcript import Status
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch):
+    """Two sizes are enough to see a verdict turn."""
+    monkeypatch.setitem(composition._SIZES, Profile.QUICK, (16, 10**8))
+    monkeypatch.setitem(privacy._SIZES, Profile.QUICK, (16, 400, 10**8))
+    monkeypatch.setitem(translation._SIZES, Profile.QUICK, (76, 10**8))
+
+
+def verify(key):
+    result = run_audit(find_claims([key]), profile=Profile.QUICK, seed=0, jobs=1, baseline=load_baseline())
+    return result.record.claims[0], result
+
+
+def steps(finding):
+    return {step.id: step.verdict for step in finding.proof_steps}
+
+
+@pytest.mark.slow
+def test_composition_is_refuted_by_a_first_increment_near_delta_one():
+    finding, result = verify("composition/literal")
+    assert finding.verdict is Verdict.REFUTED
+    witness = checker.decode(result.certificates[finding.certificate]).witness
+    assert isinstance(witness, CompositionViolation)
+    assert witness.tau == 1
+    assert 0.8 < finding.evidence["smallest δ of a ladder at which it fails"].value < 0.99
+    assert steps(finding)["single-step"] is Verdict.REFUTED
+
+
+def test_more_noise_repairs_composition(monkeypatch):
+    monkeypatch.setitem(composition.NOISE_SQUARED, "literal", 40_000)
+    finding, _ = verify("composition/literal")
+    assert finding.verdict is Verdict.HOLDS_ON_GRID
+    assert steps(finding)["single-step"] is Verdict.HOLDS_ON_GRID
+
+
+def test_the_repair_of_composition_turns_with_less_noise(monkeypatch):
+    assert verify("composition/corrected")[0].verdict is Verdict.HOLDS_ON_GRID
+    monkeypatch.setitem(composition.NOISE_SQUARED, "corrected", 64)  # 9 is the smallest whole constant
+    finding, result = verify("composition/corrected")
+    assert finding.verdict is Verdict.INCONCLUSIVE
+    assert result.record.exit_code == 3
+
+
+@pytest.mark.slow
+def test_small_deltas_stay_open_and_fail_with_a_tenth_of_the_noise(monkeypatch):
+    finding, _ = verify("composition/small-delta")
+    assert finding.verdict is Verdict.INCONCLUSIVE
+    assert finding.evidence["grid points at which it fails"].value == 0
+    assert finding.evidence["grid points between the bounds"].value > 0
+    # a tenth of the noise fails; the certificate speaks of the printed noise, so no refutation may stand on it
+    monkeypatch.setitem(composition.NOISE_SQUARED, "literal", 0.03)
+    broken, _ = verify("composition/small-delta")
+    assert broken.verdict is Verdict.INCONCLUSIVE
+    assert "no certificate could be issued" in broken.summary
+
+
+@pytest.mark.slow
+def test_privacy_has_a_surplus_of_noise_but_not_without_end(monkeypatch):
+    finding, _ = verify("privacy/literal")
+    assert finding.verdict is Verdict.HOLDS_ON_GRID
+    assert steps(finding)["delta"] is Verdict.REFUTED
+    smallest = finding.evidence["smallest constant still proven in place of 8"].value
+    assert 1 < smallest < 8
+    monkeypatch.setattr(privacy, "NOISE", Fraction(1, 10))
+    broken, result = verify("privacy/literal")
+    assert broken.verdict is Verdict.INCONCLUSIVE
+    assert (
+        "false at" in broken.summary
+    )  # by a lower bound; a refutation would need a certificate of the printed claim
+    assert steps(broken)["noise"] is Verdict.REFUTED
+    assert result.record.exit_code == 3
+
+
+def test_a_proof_with_tau_at_most_n_would_give_delta(monkeypatch):
+    from dpsco_verify.ledger.statements.privacy import proof
+
+    monkeypatch.setattr(proof, "_TAU_OVER_N", 1)
+    assert {s.id: s.verdict for s in proof.proof_steps()}["delta"] is Verdict.CERTIFIED
+
+
+def test_the_remark_goes_beyond_the_theorem(monkeypatch):
+    literal, corrected = verify("translation/literal")[0], verify("translation/corrected")[0]
+    assert literal.verdict is corrected.verdict is Verdict.HOLDS_ON_GRID
+    assert steps(literal)["side-condition"] is Verdict.REFUTED
+    assert set(steps(corrected).values()) == {Verdict.CERTIFIED}
+    assert literal.evidence["smallest n for which a δ̄ is in range"].value == translation.SMALLEST_N
+    monkeypatch.setattr(translation, "ORDER_FACTOR", Fraction(1))
+    broken, _ = verify("translation/corrected")
+    assert broken.verdict is not Verdict.HOLDS_ON_GRID
+    assert steps(broken)["order"] is Verdict.REFUTED
+
+
+def test_a_larger_range_breaks_the_steps_of_the_remark(monkeypatch):
+    monkeypatch.setattr(translation, "ORDER_FACTOR", Fraction(9))
+    finding, _ = verify("translation/corrected")
+    assert steps(finding)["risk"] is Verdict.REFUTED
+    assert finding.verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("reading", ["diameter", "norm-argmin"])
+def test_the_risk_turns_with_its_constants(monkeypatch, reading):
+    finding, result = verify(f"risk/{reading}")
+    assert finding.verdict is Verdict.CERTIFIED
+    assert isinstance(checker.decode(result.certificates[finding.certificate]).witness, RiskConstants)
+    monkeypatch.setattr(risk, "CONSTANTS", (5, 13))
+    assert verify(f"risk/{reading}")[0].verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_constant_of_38_repairs_the_risk_from_any_start(monkeypatch):
+    finding, result = verify("risk/norm-arbitrary")
+    assert finding.verdict is Verdict.REFUTED
+    assert isinstance(checker.decode(result.certificates[finding.certificate]).witness, RiskDriftViolation)
+    assert finding.evidence["constant proven in place of 20"].value < 38
+    monkeypatch.setattr(risk, "CONSTANTS", (5, 38))
+    assert verify("risk/norm-arbitrary")[0].verdict is Verdict.CERTIFIED
+
+
+def test_the_bound_on_the_drift_is_below_what_runs_show():
+    """200 runs at n = 2000, δ = 0.9, from a fixed seed: the mean lies 0.15 above the bound, its error is 0.01."""
+    n, delta = 2000, 0.9
+    ratio, _ = drift_ratio(n, delta, first=5.0, second=20.0)
+    root_log = float(np.sqrt(-np.log(delta)))
+    bound = ratio * (5.0 + 40.0 * root_log) / n**0.5
+    sigma, m, runs = 16.0 * root_log, n // 2 + 1, 200
+    eta = 1.0 / (n**0.5 * (1.0 + sigma))
+    rng = np.random.default_rng(5)
+    w, fresh, total = np.full(runs, -1.0), np.zeros(runs, dtype=int), np.zeros(runs)
+    while (fresh < m).any():
+        new = (rng.random(runs) >= fresh / n) & (fresh < m)
+        total += np.where(new, 1.0 - w, 0.0)
+        w = np.clip(w + eta * (new + sigma * rng.standard_normal(runs)), -1.0, 1.0)
+        fresh += new
+    mean = float((total / m).mean())
+    assert bound < mean < 4 * bound
+
+
+def test_where_the_bound_says_anything():
+    n = smallest_useful_n(first=5, second=20, dimension=10, delta=1e-6)
+    edge = [5 / k**0.5 + 20 * (10 * np.log(1e6)) ** 0.5 / (k / (2 * k**0.5)) for k in (n - 1, n)]
+    assert edge[1] < 1 <= edge[0]
+    assert smallest_useful_n(first=1, second=0, dimension=1, delta=0.5) == 16
+
+
+def test_the_search_for_a_drift_reports_the_largest_where_none_exceeds():
+    drift = search_drift(first=500.0, second=2000.0)
+    assert drift is not None
+    assert drift.ratio < 1
+
+
+def test_the_range_of_privacy_is_certified_only_where_the_argument_reaches(monkeypatch):
+    finding, result = verify("privacy/bounded-n")
+    assert finding.verdict is Verdict.CERTIFIED
+    assert isinstance(checker.decode(result.certificates[finding.certificate]).witness, PrivacyRange)
+    reach = finding.evidence["largest power of ten that the argument reaches"].value
+    monkeypatch.setattr(privacy_statement, "_N_MAX", 10 ** (reach + 1))
+    beyond, result = verify("privacy/bounded-n")
+    assert beyond.verdict is Verdict.INCONCLUSIVE
+    assert result.record.exit_code == 3
+
+
+def test_the_range_of_privacy_is_not_certified_against_the_grid(monkeypatch):
+    monkeypatch.setattr(privacy, "NOISE", Fraction(1, 10))
+    finding, _ = verify("privacy/bounded-n")
+    assert finding.verdict is Verdict.INCONCLUSIVE
+    assert "disagree" in finding.summary
+
+
+def test_random_points_of_the_range_are_proven_by_the_bounds_themselves():
+    """The closed form says so for every point; the bounds are evaluated at 150 of them, n up to 10¹²."""
+    rng = np.random.default_rng(11)
+    for _ in range(150):
+        place = Place(
+            n=int(10.0 ** rng.uniform(1.21, 12.0)),
+            draws=None,
+            scale=Fraction(float(rng.uniform(0.0, 0.5)) or 0.5),
+            delta=Fraction(float(np.exp(-(10.0 ** rng.uniform(-2.0, 2.0))))),
+            delta_prime=Fraction(float(np.exp(-(10.0 ** rng.uniform(-2.0, 2.0))))),
+        )
+        (cell,) = decide_places(claim=privacy.printed, places=(place,))
+        assert cell.status is Status.HOLDS, str(place)
