@@ -184,9 +184,13 @@ def potentials() -> SearchStrategy[Potential]:
 
 @st.composite
 def points_around(draw: DrawFn, convex_set: ConvexSet) -> FloatArray:
-    """Draw points of shape (d,) on the scale of the set, or on any scale at all."""
+    """Draw points of shape (d,) on the scale of the set, or on any scale at all.
+
+    An intersection is projected onto by iteration, which does not arrive from points that lie many orders of
+    magnitude farther away than the set is wide; it says so, and its points stay on its own scale here.
+    """
     vector = draw(vectors(convex_set.dimension))
-    if draw(st.booleans()):
+    if not isinstance(convex_set, Intersection) and draw(st.booleans()):
         return vector
     reach = _size(convex_set)
     centre = convex_set.project(np.zeros(convex_set.dimension))
