@@ -143,7 +143,8 @@ def test_risk_is_the_mean_of_values_with_the_same_bits_alone(population, data):
     assert (np.abs(risk - values @ population.probabilities) <= 1e-13 * size + 1e-300).all()
     alone = np.array([population.risk(row) for row in w])
     assert alone.tobytes() == risk.tobytes()
-    assert population.risk(w.reshape(1, *w.shape)).tobytes() == risk.tobytes()
+    for layout in (w.reshape(1, *w.shape), np.asfortranarray(w), np.repeat(w, 2, axis=-1)[:, ::2]):
+        assert population.risk(layout).tobytes() == risk.tobytes()
 
 
 @given(st.data())

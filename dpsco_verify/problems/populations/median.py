@@ -58,7 +58,7 @@ class Median(FinitePopulation):
         # On an interval, a convex piecewise linear function has its minimum at a kink or at an end, and the ends
         # that matter are projections of kinks. Comparing the risks needs no running sums of probabilities.
         candidates = convex_set.project(self._points[:, None])
-        risks = self._risk(candidates)
+        risks = self.risk(candidates)
         best = int(np.argmin(risks))
         value = float(risks[best])
         return CertifiedMinimum(candidates[best], value, value, "closed form")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, SupportsFloat
 
+import numpy as np
+
 from dpsco_verify.errors import InputError
 from dpsco_verify.validation import require_finite_array, require_integer, require_non_negative
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from dpsco_verify.arrays import ArrayLike, FloatArray
     from dpsco_verify.geometry import ConvexSet
     from dpsco_verify.problems.losses import Loss
@@ -93,7 +93,7 @@ class Population(ABC):
             raise InputError(
                 f"w.shape={points.shape} does not fit; give points of shape (..., {self._dimension})"
             )
-        return self._risk(points)
+        return self._risk(np.asarray(points, order="C"))
 
     def minimum(self, convex_set: ConvexSet) -> CertifiedMinimum:
         """Return ``min F`` over the set, between a feasible point's value and a certified lower bound.
@@ -112,7 +112,7 @@ class Population(ABC):
 
     @abstractmethod
     def _risk(self, w: FloatArray) -> FloatArray:
-        """Return the risk at checked points."""
+        """Return the risk at checked points in C order."""
 
     @abstractmethod
     def _minimum(self, convex_set: ConvexSet) -> CertifiedMinimum:
