@@ -9,6 +9,7 @@ from scipy.linalg import qr, solve_triangular
 
 from dpsco_verify.arrays import ArrayLike, FloatArray
 from dpsco_verify.errors import InputError
+from dpsco_verify.geometry.convergence import ConvergenceError
 from dpsco_verify.geometry.convex_set import LARGEST_SCALE, ConvexSet
 from dpsco_verify.geometry.norms import SMALLEST_NORMAL, UNIT_ROUNDOFF, euclidean_norm, maximum_norm
 from dpsco_verify.validation import require_finite_array
@@ -26,10 +27,12 @@ class AffineSubspace(ConvexSet):
     rhs
         b, shape (m,).
 
-    Notes ----- The rows are scaled to length 1 and factorised by QR with pivoting, ``A' = Q R P'``; the
-    numerical rank k counts diagonal entries of R above ``8 max(m, d) u |R_00|``. Projection: ``x - Q (Q'x -
-    y)`` where ``Q y`` is the point of W of least norm, repeated until the equations hold to ``rounding(w) = 8
-    (m + d) u (||w||_2 + ||Q y||_2)`` at the result.
+    Notes
+    -----
+    The rows are scaled to length 1 and factorised by QR with pivoting, ``A' = Q R P'``; the numerical rank k
+    counts diagonal entries of R above ``8 max(m, d) u |R_00|``. Projection: ``x - Q (Q'x - y)`` where ``Q y``
+    is the point of W of least norm, repeated until the equations hold to half of
+    ``rounding(w) = 8 (m + d) u (||w||_2 + ||Q y||_2)`` at the result w.
 
     Raises
     ------
@@ -63,7 +66,7 @@ class AffineSubspace(ConvexSet):
         self._relative_slack = 8 * (rows + columns) * UNIT_ROUNDOFF
         self._reach = float(euclidean_norm(self.least_norm_point))
         misfit = float(self._violation(self.least_norm_point))
-        if misfit > self._rounding(self.least_norm_point):
+        if misfit > self._rounding(self.least_norm_point) / 2:
             raise InputError(
                 f"rhs contradicts itself: the best point misses a plane by {misfit:g}; give rhs = matrix @ w"
             )
@@ -104,8 +107,10 @@ class AffineSubspace(ConvexSet):
             projected = np.where(off[..., np.newaxis], moved, projected)
             off = np.asarray(self._violation(projected) > self._rounding(projected) / 2)
             if not off.any():
-                break
-        return projected
+                return projected
+        raise ConvergenceError(
+            f"{self!r} is too badly conditioned to project onto; give rows that are further from dependent"
+        )
 
     def _violation(self, x: FloatArray) -> FloatArray:
         if not self._rows.size:

@@ -50,7 +50,10 @@ def minimise_by_dual_ascent(potential: Potential, convex_set: ConvexSet, tilt: F
         next_pace = (1 + np.sqrt(1 + 4 * pace**2)) / 2
         leading = dual + (pace - 1) / next_pace * (dual - previous)
         try:
-            previous, (dual, z, step) = dual, _proximal_step(potential, convex_set, tilt, leading, step)
+            previous, (dual, z, step, measurable) = (
+                dual,
+                _proximal_step(potential, convex_set, tilt, leading, step),
+            )
             w = potential.conjugate_gradient(tilt - dual)
         except InputError as error:
             raise ConvergenceError(
@@ -65,8 +68,9 @@ def minimise_by_dual_ascent(potential: Potential, convex_set: ConvexSet, tilt: F
             return z
         uphill = np.sum((leading - dual) * (dual - previous)) > 0
         pace = 1.0 if uphill else next_pace
-        # Let the step recover from a steep region that has been left.
-        step *= 1.5
+        if measurable:
+            # Let the step recover from a steep region that has been left.
+            step *= 1.5
     raise ConvergenceError(
         f"the minimiser of {potential!r} over {convex_set!r} was not found to {SOLVER_TOLERANCE:g}; "
         "rescale the problem, or give a set that meets the interior of the potential's domain"
@@ -86,8 +90,11 @@ def _natural_residual(
 
 def _proximal_step(
     potential: Potential, convex_set: ConvexSet, tilt: FloatArray, leading: FloatArray, step: float
-) -> tuple[FloatArray, FloatArray, float]:
-    """Return nu, z and the step length after backtracking to the quadratic upper bound of Phi*."""
+) -> tuple[FloatArray, FloatArray, float, bool]:
+    """Backtrack to the quadratic upper bound of Phi*.
+
+    Return nu, z, the step length, and whether the bound is well above the rounding of what it bounds.
+    """
     w = potential.conjugate_gradient(tilt - leading)
     for _ in range(_MAX_HALVINGS):
         shifted = w + leading / step
@@ -98,7 +105,8 @@ def _proximal_step(
             grown = float(potential.conjugate_divergence(tilt - dual, tilt - leading))
             noise = float(potential.conjugate_divergence_error(tilt - dual, tilt - leading))
             if grown <= allowed + noise:
-                return dual, z, step
+                # Where rounding decides, a longer step would be accepted without reason.
+                return dual, z, step, 10 * noise <= allowed
         except InputError:
             pass  # the conjugate overflows so far out: a shorter step stays nearer
         step /= 2

@@ -23,10 +23,12 @@ class HalfSpace(ConvexSet):
     offset
         b.
 
-    Notes ----- With ``u = a / ||a||_2`` and ``beta = b / ||a||_2``: projection ``x - max(0, <u, x> - beta)
-    u``. One step leaves an error relative to ``||x||_2``, which may dwarf the projection; the step is
-    repeated until the constraint holds to ``rounding(w) = (2 summation_error(d) + 12u) (||w||_2 + |beta|)``
-    at the result w itself.
+    Notes
+    -----
+    With ``u = a / ||a||_2`` and ``beta = b / ||a||_2``: projection ``x - max(0, <u, x> - beta) u``. One step
+    leaves an error relative to ``||x||_2``, which may dwarf the projection; the step is repeated until the
+    constraint holds to ``rounding(w) = (2 summation_error(d) + 12u) (||w||_2 + |beta|)`` at the result w
+    itself.
     """
 
     def __init__(self, normal: ArrayLike, offset: float) -> None:

@@ -31,9 +31,11 @@ class Intersection(ConvexSet):
     max_iterations
         Cycles through the sets before `project` gives up.
 
-    Notes ----- Dykstra's algorithm (Boyle & Dykstra 1986) keeps an increment y_i for each set, starts each
-    cycle at ``x_0 = x - sum_i y_i``, goes through ``x_i = P_i(x_{i-1} + y_i), y_i <- x_{i-1} + y_i - x_i``,
-    and hands out w = x_m when
+    Notes
+    -----
+    Dykstra's algorithm (Boyle & Dykstra 1986) keeps an increment y_i for each set, starts each cycle at
+    ``x_0 = x - sum_i y_i``, goes through ``x_i = P_i(x_{i-1} + y_i), y_i <- x_{i-1} + y_i - x_i``, and hands out
+    w = x_m when
 
     1. ``max_i ||x_i - w||_2 <= tau (L + ||w||_2)``: w is that close to a point of each set, and
     2. ``sum_i <y_i, x_i - w> <= tau L (||x - w||_2 + tau L)``. As y_i lies in the normal cone of W_i at x_i and

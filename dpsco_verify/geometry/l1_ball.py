@@ -25,8 +25,10 @@ class L1Ball(ConvexSet):
     center
         c, shape (d,); the origin when left out.
 
-    Notes ----- Projection: outside, ``|x - c|`` is projected onto the simplex of sum r and gets its signs
-    back (Duchi et al. 2008). Rounding: ``simplex_error(d) r + 2u (||c||_2 + r)``, whatever the size of x.
+    Notes
+    -----
+    Projection: outside, ``|x - c|`` is projected onto the simplex of sum r and gets its signs back (Duchi et
+    al. 2008). Rounding: ``simplex_error(d) r + 2u (||c||_2 + r)``, whatever the size of x.
     """
 
     def __init__(self, dimension: SupportsIndex, radius: float, center: ArrayLike | None = None) -> None:

@@ -19,9 +19,11 @@ class L2Ball(ConvexSet):
     radius
         r > 0.
 
-    Notes ----- Projection: ``c + r (x - c) / ||x - c||_2`` outside, x itself inside. Rounding: the direction
-    is known to a relative error of ``summation_error(d) + 4u``, the final sum to u per coordinate, which
-    together stay below ``(summation_error(d) + 6u) (||c||_2 + r)`` whatever the size of x.
+    Notes
+    -----
+    Projection: ``c + r (x - c) / ||x - c||_2`` outside, x itself inside. Rounding: the direction is known to
+    a relative error of ``summation_error(d) + 4u``, the final sum to u per coordinate, which together stay
+    below ``(summation_error(d) + 6u) (||c||_2 + r)`` whatever the size of x.
     """
 
     def __init__(self, center: ArrayLike, radius: float) -> None:

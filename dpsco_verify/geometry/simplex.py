@@ -15,10 +15,10 @@ from dpsco_verify.geometry.norms import UNIT_ROUNDOFF, euclidean_norm, summation
 def project_onto_simplex(x: FloatArray, total: float) -> FloatArray:
     """Project the rows of `x`, shape (..., d), onto ``{w >= 0, sum w = total}``.
 
-    The projection is ``max(theta - a, 0)`` with ``a = max(x) - x`` (adding a constant to a row changes
-    nothing, and the gaps below the maximum are what matters) and ``theta = min_k (a_(1) + ... + a_(k) +
-    total) / k`` over the gaps in rising order. Two steps of Newton's method on ``sum max(theta - a, 0) =
-    total`` then remove the rounding of the running sums.
+    The projection is ``max(theta - a, 0)`` with ``a = max(x) - x`` (adding a constant to a row changes nothing,
+    and the gaps below the maximum are what matters) and ``theta = min_k (a_(1) + ... + a_(k) + total) / k`` over
+    the gaps in rising order. Two steps of Newton's method on ``sum max(theta - a, 0) = total`` then remove the
+    rounding of the running sums.
     """
     # Gaps of `total` and more have weight 0: capping them loses nothing and keeps the sums on the scale of `total`.
     gaps = np.minimum(x.max(axis=-1, keepdims=True) - x, 2 * total)
@@ -53,8 +53,10 @@ class Simplex(ConvexSet):
     total
         Sum of the coordinates, positive; 1 gives the probability simplex.
 
-    Notes ----- Projection by sorting (Held, Wolfe & Crowder 1974). Rounding: ``simplex_error(d) * total``,
-    whatever the size of x.
+    Notes
+    -----
+    Projection by sorting (Held, Wolfe & Crowder 1974). Rounding: ``simplex_error(d) * total``, whatever the
+    size of x.
     """
 
     def __init__(self, dimension: SupportsIndex, total: float = 1.0) -> None:

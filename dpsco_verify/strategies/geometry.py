@@ -120,7 +120,7 @@ def vectors(
 def _vectors(size: int | None, positive: bool, top: int) -> SearchStrategy[FloatArray]:  # noqa: FBT001  as above
     if size is None:
         return dimensions().flatmap(lambda drawn: _vectors(drawn, positive, top))
-    return _vector(size, _pools(positive, top, min(size, 4)))
+    return _vector(size, _pools(positive, top, min(size, 3)))
 
 
 @st.composite

@@ -7,14 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsco_verify.geometry import (
-    AffineSubspace,
     Box,
     Euclidean,
     HalfSpace,
     Intersection,
     L1Ball,
-    L2Ball,
-    LpBall,
     NegativeEntropy,
     PNorm,
     Simplex,
@@ -91,14 +88,7 @@ def test_p_norm_projections_satisfy_the_pythagorean_inequality(data):
 
 @given(data=st.data())
 def test_euclidean_projections_satisfy_the_pythagorean_inequality(data):
-    kinds = [L2Ball, Box, Simplex, L1Ball, LpBall, HalfSpace, AffineSubspace, WholeSpace]
-    convex_set = data.draw(convex_sets(kinds=kinds))
-    y, z = data.draw(vectors(convex_set.dimension)), data.draw(vectors(convex_set.dimension))
-    check_pythagorean_inequality(Euclidean(), convex_set, y, z)
-
-
-@given(data=st.data())
-def test_euclidean_projections_onto_intersections_satisfy_the_pythagorean_inequality(data):
-    convex_set = data.draw(convex_sets(kinds=[Intersection]))
-    points = vectors(convex_set.dimension, max_exponent=2)
+    convex_set = data.draw(convex_sets())
+    limit = 2 if isinstance(convex_set, Intersection) else 150
+    points = vectors(convex_set.dimension, max_exponent=limit)
     check_pythagorean_inequality(Euclidean(), convex_set, data.draw(points), data.draw(points))

@@ -233,7 +233,7 @@ def test_broken_sets_are_caught(mutant, scale, message):
         first_violation(
             lambda subject, x, y: check_convex_set(subject, x, y, bitwise=bitwise),
             repaired,
-            points(20, scale),
+            points(10, scale),
         )
         is None
     )

@@ -145,14 +145,13 @@ def _half_square_gradient(x: FloatArray, exponent: float, *, power: float) -> Fl
 def _half_square_divergence(x: FloatArray, y: FloatArray, a: float) -> FloatArray:
     """Bregman divergence of ``1/2 ||.||_a^2``, a > 1, without cancellation.
 
-    Young's gap ``e(x, y) = sum |x_i|^a / a + (1 - 1/a) |y_i|^a - x_i sign(y_i) |y_i|^(a-1)`` has no negative
-    term.
+    Young's gap ``e(x, y) = sum |x_i|^a / a + (1 - 1/a) |y_i|^a - x_i sign(y_i) |y_i|^(a-1)`` has no negative term.
 
-    When the lengths differ, ``D = 1/2 (||x|| - ||y||)^2 + ||x|| ||y|| e(x / ||x||, y / ||y||)``. When they
-    are close, the scaling would blur the difference of x and y: there, in units of ||y||, with ``s = ||x||^a
-    - 1 = a (e(x, y) + l)`` and ``l = sum sign(y_i) |y_i|^(a-1) (x_i - y_i)``, ``D = e(x, y) + 1/2 ((1 +
-    s)^(2/a) - 1 - (2/a) s)``. The second part is positive for a <= 2; for a > 2 it takes away all but at
-    worst 1/(2a) of the first (Cauchy-Schwarz).
+    When the lengths differ, ``D = 1/2 (||x|| - ||y||)^2 + ||x|| ||y|| e(x / ||x||, y / ||y||)``. When they are
+    close, the scaling would blur the difference of x and y: there, in units of ||y||, with
+    ``s = ||x||^a - 1 = a (e(x, y) + l)`` and ``l = sum sign(y_i) |y_i|^(a-1) (x_i - y_i)``,
+    ``D = e(x, y) + 1/2 ((1 + s)^(2/a) - 1 - (2/a) s)``. The second part is positive for a <= 2; for a > 2 it
+    takes away all but at worst 1/(2a) of the first (Cauchy-Schwarz).
     """
     x, y = np.broadcast_arrays(x, y)
     norm_x, norm_y = p_norm(x, a), p_norm(y, a)

@@ -102,8 +102,8 @@ class Potential(ABC):
     def gradient_rounding(self, x: ArrayLike) -> FloatArray:
         """Return a bound, shape (..., d), on the error of each entry of ``gradient(x)``.
 
-        It includes that of relative errors u in the entries of x; by default ``(summation_error(d) + 8u)
-        |grad Phi(x)|``.
+        It includes that of relative errors u in the entries of x; by default
+        ``(summation_error(d) + 8u) |grad Phi(x)|``.
         """
         gradient = self.gradient(x)
         return np.asarray((summation_error(gradient.shape[-1]) + 8 * UNIT_ROUNDOFF) * np.abs(gradient))
@@ -119,8 +119,8 @@ class Potential(ABC):
     def divergence_error(self, x: ArrayLike, y: ArrayLike) -> FloatArray:
         """Return a bound, shape (...), on the error of ``divergence(x, y)``.
 
-        By default that of the default formula: ``(2 summation_error(d) + 16u) (|Phi(x)| + |Phi(y)| + sum |g_i
-        (x_i - y_i)|)`` with ``g = grad Phi(y)``.
+        By default that of the default formula:
+        ``(2 summation_error(d) + 16u) (|Phi(x)| + |Phi(y)| + sum |g_i (x_i - y_i)|)`` with ``g = grad Phi(y)``.
         """
         x, y = checked("x", x), checked("y", y)
         size = (
