@@ -57,7 +57,7 @@ def ensemble_against_oracle() -> None:
         return run_ensemble(data, tape=tape, **common)  # type: ignore[arg-type]  # keywords of several types
 
     def alone() -> object:
-        return [private_sgd(data[r], tape=tape.of_run(r), **common) for r in range(runs)]  # type: ignore[arg-type]
+        return [private_sgd(data[r], tape=tape.of_run(r), **common) for r in range(runs)]  # type: ignore[arg-type]  # the same
 
     compare("ensemble of 200 runs against the oracle", together, alone)
 

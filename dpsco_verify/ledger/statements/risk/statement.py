@@ -70,7 +70,7 @@ class Risk:
             )
         ]
 
-    def conclude(self, reading: Reading, context: Context, outcomes: Mapping[str, Outcome]) -> Conclusion:  # noqa: ARG002
+    def conclude(self, reading: Reading, context: Context, outcomes: Mapping[str, Outcome]) -> Conclusion:  # noqa: ARG002  nothing depends on the profile
         """Decide by the constants of a careful proof, or by the drift."""
         first, second = CONSTANTS
         proven = limit_constant(_DISTANCE[reading.id])
