@@ -6,7 +6,7 @@ import numpy as np
 
 from dpsco_verify.arrays import ArrayLike, FloatArray
 from dpsco_verify.errors import InputError
-from dpsco_verify.geometry.convex_set import ConvexSet, require_coordinates
+from dpsco_verify.geometry.convex_set import ConvexSet, require_coordinates, shown
 from dpsco_verify.geometry.norms import euclidean_norm
 
 
@@ -35,7 +35,7 @@ class Box(ConvexSet):
             )
 
     def __repr__(self) -> str:
-        return f"Box(low={self.low!r}, high={self.high!r})"
+        return f"Box(low={shown(self.low)}, high={shown(self.high)})"
 
     @property
     def diameter(self) -> float:

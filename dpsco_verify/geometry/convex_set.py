@@ -55,6 +55,12 @@ def require_center(center: ArrayLike | None, *, dimension: int) -> FloatArray:
     )
 
 
+def shown(array: FloatArray) -> str:
+    """Return `array` in one line for a repr, which evaluates when there are at most 32 entries and is cut otherwise."""
+    text = np.array2string(array, separator=", ", threshold=32, floatmode="unique", max_line_width=2**20)
+    return " ".join(text.split())
+
+
 class ConvexSet(ABC):
     """A non-empty closed convex set W in R^d with its Euclidean projection.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpsco_verify.arrays import ArrayLike, FloatArray
 from dpsco_verify.errors import InputError
-from dpsco_verify.geometry.convex_set import LARGEST_SCALE, ConvexSet, require_coordinates
+from dpsco_verify.geometry.convex_set import LARGEST_SCALE, ConvexSet, require_coordinates, shown
 from dpsco_verify.geometry.norms import SMALLEST_NORMAL, UNIT_ROUNDOFF, euclidean_norm, summation_error
 from dpsco_verify.validation import require_finite
 
@@ -37,7 +37,7 @@ class HalfSpace(ConvexSet):
         self.offset = require_finite("offset", offset)
         length = float(euclidean_norm(self.normal))
         if length == 0:
-            raise InputError(f"normal={self.normal!r} is zero; give a direction")
+            raise InputError(f"normal={shown(self.normal)} is zero; give a direction")
         # Dividing first by the largest entry keeps subnormal normals accurate.
         direction = self.normal / np.abs(self.normal).max()
         self.unit_normal = direction / euclidean_norm(direction)
@@ -51,7 +51,7 @@ class HalfSpace(ConvexSet):
         self._relative_slack = 2 * summation_error(self.dimension) + 12 * UNIT_ROUNDOFF
 
     def __repr__(self) -> str:
-        return f"HalfSpace(normal={self.normal!r}, offset={self.offset!r})"
+        return f"HalfSpace(normal={shown(self.normal)}, offset={self.offset!r})"
 
     @property
     def diameter(self) -> float:

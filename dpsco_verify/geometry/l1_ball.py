@@ -8,7 +8,7 @@ from typing import SupportsIndex
 import numpy as np
 
 from dpsco_verify.arrays import ArrayLike, FloatArray
-from dpsco_verify.geometry.convex_set import ConvexSet, require_center, require_length
+from dpsco_verify.geometry.convex_set import ConvexSet, require_center, require_length, shown
 from dpsco_verify.geometry.norms import UNIT_ROUNDOFF, absolute_norm, euclidean_norm, maximum_norm
 from dpsco_verify.geometry.simplex import project_onto_simplex, simplex_error
 
@@ -39,7 +39,7 @@ class L1Ball(ConvexSet):
         self._slack = simplex_error(self.dimension) * self.radius + 2 * UNIT_ROUNDOFF * reach
 
     def __repr__(self) -> str:
-        return f"L1Ball({self.dimension}, radius={self.radius!r}, center={self.center!r})"
+        return f"L1Ball({self.dimension}, radius={self.radius!r}, center={shown(self.center)})"
 
     @property
     def diameter(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpsco_verify.arrays import ArrayLike, FloatArray
-from dpsco_verify.geometry.convex_set import ConvexSet, require_coordinates, require_length
+from dpsco_verify.geometry.convex_set import ConvexSet, require_coordinates, require_length, shown
 from dpsco_verify.geometry.norms import UNIT_ROUNDOFF, euclidean_norm, summation_error
 
 
@@ -35,7 +35,7 @@ class L2Ball(ConvexSet):
         self._slack = (summation_error(self.dimension) + 6 * UNIT_ROUNDOFF) * self._reach
 
     def __repr__(self) -> str:
-        return f"L2Ball(center={self.center!r}, radius={self.radius!r})"
+        return f"L2Ball(center={shown(self.center)}, radius={self.radius!r})"
 
     @property
     def diameter(self) -> float:

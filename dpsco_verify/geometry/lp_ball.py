@@ -9,7 +9,7 @@ import numpy as np
 
 from dpsco_verify.arrays import ArrayLike, FloatArray
 from dpsco_verify.geometry.convergence import ConvergenceError
-from dpsco_verify.geometry.convex_set import ConvexSet, require_center, require_length
+from dpsco_verify.geometry.convex_set import ConvexSet, require_center, require_length, shown
 from dpsco_verify.geometry.norms import UNIT_ROUNDOFF, euclidean_norm, p_norm, spread_factor, summation_error
 from dpsco_verify.validation import require_open_interval
 
@@ -54,7 +54,7 @@ class LpBall(ConvexSet):
         self._slack = self._conditioning * self._l2_radius + 2 * UNIT_ROUNDOFF * self.max_norm
 
     def __repr__(self) -> str:
-        return f"LpBall({self.dimension}, p={self.p!r}, radius={self.radius!r}, center={self.center!r})"
+        return f"LpBall({self.dimension}, p={self.p!r}, radius={self.radius!r}, center={shown(self.center)})"
 
     @property
     def diameter(self) -> float:

@@ -240,9 +240,9 @@ def _boundary(draw: DrawFn, convex_set: ConvexSet) -> tuple[FloatArray, FloatArr
     if isinstance(convex_set, WholeSpace):
         raise InputError(f"convex_set={convex_set!r} has no boundary; give another set")
     direction = draw(vectors(convex_set.dimension, max_exponent=3))
-    length = float(euclidean_norm(direction))
-    assume(length > 0)
-    outside = direction / length * 3 * _size(convex_set)
+    if not direction.any():
+        direction = np.ones(convex_set.dimension)
+    outside = direction / euclidean_norm(direction) * 3 * _size(convex_set)
     if isinstance(convex_set, HalfSpace):
         outside = convex_set.project(outside) + convex_set.unit_normal * _size(convex_set)
     point = convex_set.project(outside)

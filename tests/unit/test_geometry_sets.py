@@ -136,6 +136,24 @@ def test_sets_survive_pickling(convex_set):
 
 
 @pytest.mark.parametrize("convex_set", EVERY_SET, ids=names)
+def test_reprs_of_small_sets_evaluate(convex_set):
+    copy = eval(repr(convex_set))  # noqa: S307  our own repr
+    x = np.array([5.0, -1.0, 0.25])
+    assert copy.project(x).tobytes() == convex_set.project(x).tobytes()
+
+
+def test_reprs_of_large_sets_are_short():
+    zero = np.zeros(1000)
+    for convex_set in (
+        L2Ball(zero, 1.0),
+        Box(zero, zero),
+        HalfSpace(zero + 1, 0.0),
+        AffineSubspace([zero + 1], [0.0]),
+    ):
+        assert len(repr(convex_set)) < 300
+
+
+@pytest.mark.parametrize("convex_set", EVERY_SET, ids=names)
 def test_points_are_checked(convex_set):
     for method in (convex_set.project, convex_set.contains, convex_set.violation):
         with pytest.raises(InputError, match=r"x\.shape=\(2,\) .*\(\.\.\., 3\)"):
