@@ -47,13 +47,13 @@ audit: $(STAMP_RUN) ## Verify the paper and write the reports to OUT
 	@$(BIN)/dpsco-verify audit --profile $(PROFILE) --seed $(SEED) --out $(OUT) --jobs $(JOBS) $(ARGS)
 
 test: $(STAMP_TEST) ## Run the whole test suite
-	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 test-fast: $(STAMP_TEST) ## Run the everyday part of the suite (under two minutes)
-	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-dev} $(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
+	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-dev} $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(ARGS)
 
 explore: $(STAMP_TEST) ## Run the property tests at random with 10,000 examples each (long)
-	@HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -n $(WORKERS) tests/property $(ARGS)
+	@HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/property $(ARGS)
 
 lint: $(STAMP_TEST) ## Check style and types
 	@$(BIN)/ruff check .
