@@ -5,10 +5,11 @@ Results go to stdout or to files, progress and errors to stderr. Bad input is on
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +17,10 @@ from dpsco_verify.errors import InputError
 from dpsco_verify.ledger.gate import ExitCode
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.reporting.formats import FORMAT_NAMES
+
+if TYPE_CHECKING:
+    from dpsco_verify.evidence import AuditRecord
+    from dpsco_verify.ledger.baseline import Expectation
 
 _LOSSES = ("linear", "absolute", "quantile", "huber", "hinge", "logistic")
 _STOPPING = ("loop", "text", "all-points")
@@ -82,6 +87,11 @@ def main() -> None:
     default=None,
     help="The expected verdicts.  [default: the package's claims.toml]",
 )
+@click.option(
+    "--update-baseline",
+    is_flag=True,
+    help="Write the verdicts found to the baseline instead of gating on it; refused where CI=true.",
+)
 def audit(
     profile: str,
     select: tuple[str, ...],
@@ -91,6 +101,7 @@ def audit(
     out: Path,
     formats: tuple[str, ...],
     baseline: Path | None,
+    update_baseline: bool,  # noqa: FBT001  click passes options by name
 ) -> None:
     """Run the ledger, write the reports, and gate on the verdicts."""
     from rich.console import Console
@@ -100,8 +111,15 @@ def audit(
     from dpsco_verify.ledger.registry import select_claims
     from dpsco_verify.reporting import check_writable, print_report, write_reports
 
+    if update_baseline and os.environ.get("CI", "").lower() in {"true", "1"}:
+        raise InputError(
+            f"update_baseline=True is refused where CI={os.environ['CI']}: a gate does not choose what it expects; "
+            "run it on your own machine and commit the file"
+        )
     claims = select_claims(select, ignore)
-    expectations = load_baseline(baseline)
+    expectations = (
+        {} if update_baseline and baseline is not None and not baseline.exists() else load_baseline(baseline)
+    )
     check_writable(out)
     with _progress() as progress:
         result = run_audit(
@@ -115,7 +133,25 @@ def audit(
     write_reports(result.record, out, formats or FORMAT_NAMES, extra_files=dict(result.certificates))
     print_report(result.record, Console())
     click.echo(f"Reports: {out}")
+    if update_baseline:
+        _update_baseline(result.record, expectations, baseline)
+        sys.exit(int(ExitCode.AS_EXPECTED))
     sys.exit(result.record.exit_code)
+
+
+def _update_baseline(record: AuditRecord, expectations: Mapping[str, Expectation], path: Path | None) -> None:
+    from dpsco_verify.ledger.baseline import package_baseline, save_baseline, updated
+    from dpsco_verify.ledger.registry import all_claims
+
+    target = path if path is not None else package_baseline()
+    new = updated(expectations, record.claims, [claim.key for claim in all_claims()])
+    save_baseline(new, target)
+    for key in [*new, *(key for key in expectations if key not in new)]:
+        before, after = expectations.get(key), new.get(key)
+        if before != after:
+            words = [entry.expected.value if entry else "(no entry)" for entry in (before, after)]
+            click.echo(f"{key}: {words[0]} -> {words[1]}", err=True)
+    click.echo(f"Baseline: {target}")
 
 
 @main.command()

@@ -10,20 +10,22 @@ from importlib.metadata import version
 
 import msgspec
 
-from dpsco_verify.evidence import checker
-from dpsco_verify.evidence.records import (
+from dpsco_verify.evidence import (
     SCHEMA_VERSION,
     AuditRecord,
     BudgetRecord,
+    ContradictionError,
     Finding,
     Verdict,
+    checker,
 )
 from dpsco_verify.execution import Outcome, Progress, WorkUnit, execute, make_executor
 from dpsco_verify.inference.budget import ErrorBudget, Spending
 from dpsco_verify.ledger.baseline import Expectation
+from dpsco_verify.ledger.errata import errata
 from dpsco_verify.ledger.gate import exit_code
 from dpsco_verify.ledger.profile import Profile
-from dpsco_verify.ledger.registry import PAPER, all_claims
+from dpsco_verify.ledger.registry import PAPER, all_claims, all_discrepancies
 from dpsco_verify.ledger.statement import Claim, Conclusion, Context
 from dpsco_verify.validation import require_integer
 
@@ -94,6 +96,7 @@ def run_audit(
             by_claim={claim.key: spending.spent(claim.key) for claim in claims if claim.reading.weight > 0},
         ),
         claims=tuple(findings),
+        errata=errata(findings, all_discrepancies()),
         exit_code=int(exit_code(findings)),
         seconds=time.perf_counter() - started,
     )
@@ -112,11 +115,10 @@ def _conclude(
     try:
         conclusion = statement.conclude(reading, context, outcomes)
     except checker.Rejected as reason:
-        conclusion = Conclusion(
-            verdict=Verdict.INCONCLUSIVE,
-            summary=f"no certificate could be issued, so nothing is claimed: {reason}",
-            evidence={},
-            spent={"all": context.share.alpha} if context.share else {},
+        conclusion = _nothing(context, f"no certificate could be issued, so nothing is claimed: {reason}")
+    except ContradictionError as reason:
+        conclusion = _nothing(
+            context, f"two computations contradict each other, so nothing is claimed: {reason}"
         )
     if context.share is not None and conclusion.spent:
         divided = context.share.divide(sorted(conclusion.spent))
@@ -142,11 +144,21 @@ def _conclude(
         plots=tuple(conclusion.plots),
         counterexample=conclusion.counterexample,
         proof_steps=tuple(conclusion.proof_steps),
+        sharpness=tuple(conclusion.sharpness),
         certificate=f"certificates/{statement.id}-{reading.id}.json" if certificate is not None else None,
         reproduce=f"dpsco-verify audit --profile {context.profile} --seed {context.seed} --select {claim.key}",
         seconds=seconds,
     )
     return finding, certificate
+
+
+def _nothing(context: Context, why: str) -> Conclusion:
+    return Conclusion(
+        verdict=Verdict.INCONCLUSIVE,
+        summary=why,
+        evidence={},
+        spent={"all": context.share.alpha} if context.share else {},
+    )
 
 
 def _with_checked_certificate(conclusion: Conclusion) -> tuple[Verdict, str, bytes | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import IntEnum
 
-from dpsco_verify.evidence.records import Finding, Verdict
+from dpsco_verify.evidence import Finding, Verdict
 
 
 class ExitCode(IntEnum):

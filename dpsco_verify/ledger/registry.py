@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpsco_verify.errors import InputError
-from dpsco_verify.evidence.records import Paper
+from dpsco_verify.evidence import Paper
+from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Claim, Statement
 from dpsco_verify.ledger.statements.azuma_step import AzumaStep
 from dpsco_verify.ledger.statements.bregman_dual import BregmanDual
@@ -64,6 +65,15 @@ def all_claims() -> tuple[Claim, ...]:
         Claim(statement=statement, reading=reading)
         for statement in STATEMENTS
         for reading in statement.readings
+    )
+
+
+def all_discrepancies() -> tuple[tuple[str, Discrepancy], ...]:
+    """Return the discrepancies of every statement, each with the statement's reference, in the order of the paper."""
+    return tuple(
+        (statement.reference, discrepancy)
+        for statement in STATEMENTS
+        for discrepancy in statement.discrepancies
     )
 
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from dpsco_verify.evidence import Plot, ProofStep, Quantity, Sharpness, Table, Verdict
 from dpsco_verify.evidence.checker import Certificate
-from dpsco_verify.evidence.records import Plot, ProofStep, Quantity, Table, Verdict
 from dpsco_verify.execution import Outcome, WorkUnit
 from dpsco_verify.inference.budget import Share
+from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.profile import Profile
 
 
@@ -65,6 +66,8 @@ class Conclusion:
     ----------
     verdict, summary
         The verdict, and in one sentence why.
+    sharpness
+        For each constant of the statement how far from sharp it is, or what would repair it.
     spent
         The level of each test that was run, by its name; together at most the context's share.
     certificate
@@ -78,6 +81,7 @@ class Conclusion:
     plots: Sequence[Plot] = ()
     counterexample: str | None = None
     proof_steps: Sequence[ProofStep] = ()
+    sharpness: Sequence[Sharpness] = ()
     certificate: Certificate | None = None
     spent: Mapping[str, float] = field(default_factory=dict)
 
@@ -117,6 +121,11 @@ class Statement(Protocol):
     @property
     def readings(self) -> Sequence[Reading]:
         """Its readings."""
+        ...
+
+    @property
+    def discrepancies(self) -> Sequence[Discrepancy]:
+        """Where text, proof and constants disagree around this statement."""
         ...
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:

@@ -190,11 +190,8 @@ def decide(transcript: Transcript, *, epsilon: flint.arb, delta: flint.arb, mu: 
     proven = proves(transcript, epsilon=epsilon, delta=delta, mu=mu)
     if proven is not Route.NONE:
         return Decision(status=Status.HOLDS, route=proven)
-    if first_increment_delta(transcript, epsilon, mu) > delta:
-        return Decision(status=Status.FAILS, route=Route.FIRST_INCREMENT)
-    if sum_delta(transcript, epsilon, mu) > delta:
-        return Decision(status=Status.FAILS, route=Route.SUM)
-    return Decision(status=Status.OPEN, route=Route.NONE)
+    refuted = refutes(transcript, epsilon=epsilon, delta=delta, mu=mu)
+    return Decision(status=Status.OPEN if refuted is Route.NONE else Status.FAILS, route=refuted)
 
 
 def proves(transcript: Transcript, *, epsilon: flint.arb, delta: flint.arb, mu: flint.arb) -> Route:
@@ -211,6 +208,15 @@ def proves(transcript: Transcript, *, epsilon: flint.arb, delta: flint.arb, mu: 
     return Route.NONE
 
 
+def refutes(transcript: Transcript, *, epsilon: flint.arb, delta: flint.arb, mu: flint.arb) -> Route:
+    """Return the lower bound that shows that it is not (ε, δ)-differentially private, or NONE."""
+    if first_increment_delta(transcript, epsilon, mu) > delta:
+        return Route.FIRST_INCREMENT
+    if sum_delta(transcript, epsilon, mu) > delta:
+        return Route.SUM
+    return Route.NONE
+
+
 def _typical(transcript: Transcript, beta: flint.arb) -> Transcript | None:
     """Return the transcript with the number of points that is exceeded with probability at most β, if it is smaller."""
     n, tau = transcript.n, transcript.increments
@@ -221,6 +227,16 @@ def _typical(transcript: Transcript, beta: flint.arb) -> Transcript | None:
     if used >= transcript.used:
         return None
     return Transcript(n=n, used=used, increments=tau, fixed=True)
+
+
+def largest_factor(fails: Callable[[Fraction], bool], *, low: float, high: float) -> float | None:
+    """Return the largest factor in [low, high], to 0.1 %, at which `fails` by bisection; None if not at `low`."""
+    if not fails(Fraction(low)):
+        return None
+    while high / low > 1.001:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if fails(Fraction(middle)) else (low, middle)
+    return low
 
 
 def smallest_factor(holds: Callable[[Fraction], bool], *, low: float, high: float) -> float | None:

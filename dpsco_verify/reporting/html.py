@@ -12,8 +12,8 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from dpsco_verify.evidence import VERDICT_MEANING, AuditRecord, Finding, Plot, Table
-from dpsco_verify.reporting import numbers, summary, text
+from dpsco_verify.evidence import CONSEQUENCE_MEANING, VERDICT_MEANING, AuditRecord, Finding, Plot, Table
+from dpsco_verify.reporting import errata, numbers, summary, text
 from dpsco_verify.reporting.drawing import inline
 from dpsco_verify.reporting.maths import typeset
 from dpsco_verify.reporting.naming import PAGE, Names, link
@@ -60,6 +60,8 @@ class HtmlReport:
                 gate_word=gate_word,
                 departures=departures,
                 failing=[f for f in summary.failing(record) if f.as_expected],
+                errata=errata,
+                consequences=CONSEQUENCE_MEANING,
                 meanings=VERDICT_MEANING,
                 words_of=summary.VERDICT_WORDS,
                 outcome=summary.outcome,

@@ -9,8 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import accumulate
 
-from dpsco_verify.evidence import VERDICT_MEANING, AuditRecord, Finding, Quantity, Table, Verdict
-from dpsco_verify.reporting import summary
+from dpsco_verify.evidence import (
+    VERDICT_MEANING,
+    AuditRecord,
+    Finding,
+    Quantity,
+    Table,
+    Verdict,
+)
+from dpsco_verify.reporting import errata, markdown_errata, summary
 from dpsco_verify.reporting.markup import code, escape, paragraph, quotation, table
 from dpsco_verify.reporting.naming import REPORT, RESULTS, Names, link
 from dpsco_verify.reporting.numbers import count, format_quantity, format_scalar, format_seconds
@@ -92,6 +99,10 @@ class _Writer:
             f"> **{_GATE_WORDS.get(record.exit_code, 'Failed')}.** {escape(summary.gate(record))}",
             "## What fails",
             *self._failures(),
+            "## Errata",
+            *markdown_errata.errata_blocks(record),
+            "## Constants",
+            *markdown_errata.constant_blocks(record, self._to),
             "## All readings",
             self._readings(),
             "## What the verdicts mean",
@@ -211,6 +222,11 @@ class _Writer:
                 for s in finding.proof_steps
             ]
             blocks += ["Steps of the proof:", table(("Step", "Statement", "Verdict", "Evidence"), rows)]
+        if finding.sharpness:
+            lines = [
+                (escape(s.constant), escape(errata.repaired(s)), escape(s.how)) for s in finding.sharpness
+            ]
+            blocks += ["Sharpness of the constants:", table(("Constant", "Values", "How found"), lines)]
         if finding.certificate:
             address = link(finding.certificate, self._beside)
             shown_as = code(finding.certificate)

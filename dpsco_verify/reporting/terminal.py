@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpsco_verify.evidence import AuditRecord, Finding, Verdict
-from dpsco_verify.reporting import summary
+from dpsco_verify.reporting import errata, summary
 from dpsco_verify.reporting.numbers import format_scalar, format_seconds
 from dpsco_verify.reporting.text import one_line
 
@@ -46,6 +46,9 @@ def print_report(record: AuditRecord, console: Console) -> None:
     printer.findings("Not as expected", departures, reasons=True)
     known = tuple(f for f in summary.failing(record) if f.as_expected)
     printer.findings("Refuted or ill-posed, as expected", known, reasons=False)
+    if record.errata:
+        console.print()
+        console.print(printer.text(f"Errata: {errata.headline(record)}"))
     budget = record.error_budget
     console.print()
     console.print(

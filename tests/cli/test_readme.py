@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from dpsco_verify.cli import main
-from dpsco_verify.evidence.records import Verdict
+from dpsco_verify.evidence import Verdict
 from dpsco_verify.ledger.gate import ExitCode
 
 ROOT = Path(__file__).parents[2]

@@ -8,9 +8,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpsco_verify.evidence import checker
+from dpsco_verify.evidence import Verdict, checker
 from dpsco_verify.evidence.checker import BregmanDualTight, DualityConstant
-from dpsco_verify.evidence.records import Verdict
 from dpsco_verify.geometry import Euclidean, NegativeEntropy, PNorm
 from dpsco_verify.ledger.audit import run_audit
 from dpsco_verify.ledger.baseline import load_baseline

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from dpsco_verify.evidence import checker
-from dpsco_verify.evidence.records import Verdict
+from dpsco_verify.evidence import Verdict, checker
 from dpsco_verify.ledger.audit import run_audit
 from dpsco_verify.ledger.baseline import load_baseline
 from dpsco_verify.ledger.profile import Profile

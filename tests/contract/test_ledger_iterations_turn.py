@@ -21,8 +21,7 @@ from dpsco_verify.algorithm import (
 )
 from dpsco_verify.algorithm.stopping_law import survival, tail_exact
 from dpsco_verify.algorithm.tape import RecordedTape
-from dpsco_verify.evidence import checker
-from dpsco_verify.evidence.records import Verdict
+from dpsco_verify.evidence import Verdict, checker
 from dpsco_verify.geometry import Box
 from dpsco_verify.ledger.audit import run_audit
 from dpsco_verify.ledger.baseline import load_baseline

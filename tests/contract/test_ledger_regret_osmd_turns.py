@@ -9,9 +9,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpsco_verify.evidence import checker
+from dpsco_verify.evidence import Verdict, checker
 from dpsco_verify.evidence.checker import OsmdLiteralViolation
-from dpsco_verify.evidence.records import Verdict
 from dpsco_verify.geometry import Euclidean, NegativeEntropy
 from dpsco_verify.ledger.audit import run_audit
 from dpsco_verify.ledger.baseline import load_baseline

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from dpsco_verify.algorithm import NoiseConvention, RecordedTape, private_sgd, utility_step_size
-from dpsco_verify.evidence import checker
+from dpsco_verify.evidence import Verdict, checker
 from dpsco_verify.evidence.checker import (
     RegretConstant,
     RegretDriftViolation,
     RegretVarianceViolation,
 )
-from dpsco_verify.evidence.records import Verdict
 from dpsco_verify.geometry import Box
 from dpsco_verify.ledger.audit import run_audit
 from dpsco_verify.ledger.baseline import load_baseline

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from dpsco_verify.errors import InputError
-from dpsco_verify.evidence.records import Finding, Verdict
+from dpsco_verify.evidence import Finding, Verdict
 from dpsco_verify.inference.budget import ErrorBudget
 from dpsco_verify.ledger.audit import ERROR_BUDGET
 from dpsco_verify.ledger.baseline import load_baseline

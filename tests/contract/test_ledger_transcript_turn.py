@@ -7,14 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpsco_verify.evidence import checker
+from dpsco_verify.evidence import Verdict, checker
 from dpsco_verify.evidence.checker import (
     CompositionViolation,
     PrivacyRange,
     RiskConstants,
     RiskDriftViolation,
 )
-from dpsco_verify.evidence.records import Verdict
 from dpsco_verify.ledger.audit import run_audit
 from dpsco_verify.ledger.baseline import load_baseline
 from dpsco_verify.ledger.profile import Profile

@@ -12,9 +12,8 @@ import math
 import pytest
 
 from dpsco_verify.algorithm import NoiseConvention, StoppingRule, ensemble
-from dpsco_verify.evidence import checker
+from dpsco_verify.evidence import Verdict, checker
 from dpsco_verify.evidence.checker import MeanEvidence
-from dpsco_verify.evidence.records import Verdict
 from dpsco_verify.ledger import audit as audit_module
 from dpsco_verify.ledger.audit import run_audit
 from dpsco_verify.ledger.baseline import load_baseline

@@ -12,6 +12,8 @@ from dpsco_verify.evidence import (
     Axis,
     BudgetRecord,
     Column,
+    Consequence,
+    Erratum,
     Finding,
     LinePlot,
     MapPanel,
@@ -19,9 +21,11 @@ from dpsco_verify.evidence import (
     Paper,
     ProofStep,
     Quantity,
+    RepairedConstant,
     Scale,
     Series,
     SeriesStyle,
+    Sharpness,
     Table,
     Verdict,
 )
@@ -126,11 +130,42 @@ def finding(id_, reading, verdict, expected, *, text="plain", **changes):
                 evidence={"end": Quantity(value=1.2564312, note=text)},
             ),
         ),
+        sharpness=(
+            Sharpness(
+                constant=f"5/2 {text}", claimed=2.5, holds_with=1.6931, needed=1.25, how=f"by a proof: {text}"
+            ),
+            Sharpness(
+                constant="the end",
+                claimed=None,
+                holds_with=None,
+                needed=None if verdict is Verdict.CERTIFIED else 7.0,
+                larger_is_stronger=True,
+                how=text,
+            ),
+        ),
         certificate=f"certificates/{id_}-{reading}.json" if verdict is Verdict.REFUTED else None,
         reproduce=f"dpsco-verify audit --select {id_}/{reading} {text}",
         seconds=1.5,
     )
     return msgspec.structs.replace(plain, **changes)
+
+
+def erratum(consequence, *, text="plain"):
+    """An erratum with every part filled in."""
+    sharpness = Sharpness(constant=f"2 {text}", claimed=2.0, holds_with=2.75, needed=2.25, how=text)
+    return Erratum(
+        id=f"slip-{consequence} {text}",
+        title=f"A slip: {text}",
+        reference=f"Thm 4.1 {text}",
+        lines=(12, 345),
+        consequence=consequence,
+        text=f"What is wrong is {text}",
+        repair=f"Write {text}",
+        shown_by=("tail/refuted", "tail/refuted#step", f"tail/loop {text}#step"),
+        rests_on=(f"tail/certified {text}",),
+        not_verified=("utility/diameter",),
+        constants=(RepairedConstant(reading=f"tail/refuted {text}", sharpness=sharpness),),
+    )
 
 
 def record(claims, *, exit_code=0, text="plain"):
@@ -145,6 +180,7 @@ def record(claims, *, exit_code=0, text="plain"):
         versions={"python": "3.11.7", f"numpy {text}": "2.0"},
         error_budget=BudgetRecord(total=1e-6, spent=2.5e-7, by_claim={"tail": 2e-7, f"other {text}": 5e-8}),
         claims=tuple(claims),
+        errata=tuple(erratum(consequence, text=text) for consequence in Consequence),
         exit_code=exit_code,
         seconds=75.0,
     )

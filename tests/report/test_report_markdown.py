@@ -109,6 +109,12 @@ def test_the_content_is_that_of_the_page(plain, nasty):
         "1.25×10⁻⁷ nats plain",
         "2.5×10⁻⁷ spent of 1×10⁻⁶",
         "dpsco-verify audit --select tail/refuted plain",
+        "3 discrepancies were found: 1 changes a guarantee, 1 changes a constant, 1 changes nothing.",
+        "Thm 4.1 plain, lines 12, 345 of the LaTeX source",
+        "claimed 2, holds with 2.75, needed at least 2.25",
+        "tail#step (in 2 readings)",
+        "not verified in this run: utility/diameter",
+        "no value is known to hold, needed at most 7",
     ):
         assert part in words
     words = shown(render(nasty))

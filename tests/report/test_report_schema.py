@@ -5,6 +5,7 @@ import json
 import jsonschema
 import pytest
 
+from dpsco_verify.evidence import SCHEMA_VERSION
 from dpsco_verify.evidence.schema import results_schema, schema_bytes, shipped_schema
 from dpsco_verify.evidence.store import encode
 
@@ -21,7 +22,7 @@ def test_the_shipped_file_is_what_the_records_demand():
 
 
 def test_the_comparison_with_the_records_can_fail(monkeypatch):
-    monkeypatch.setattr("dpsco_verify.evidence.schema.SCHEMA_VERSION", 2)
+    monkeypatch.setattr("dpsco_verify.evidence.schema.SCHEMA_VERSION", SCHEMA_VERSION + 1)
     assert shipped_schema() != schema_bytes()
 
 
@@ -66,7 +67,7 @@ def test_the_top_level_is_the_documented_one(plain):
 @pytest.mark.parametrize(
     "spoil",
     [
-        lambda d: d.update(schema_version=2),
+        lambda d: d.update(schema_version=SCHEMA_VERSION + 1),
         lambda d: d.update(surprise=1),
         lambda d: d.pop("seed"),
         lambda d: d["claims"][0].update(verdict="proved"),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpsco_verify.errors import InputError
-from dpsco_verify.evidence import Quantity, Series, Verdict
+from dpsco_verify.evidence import SCHEMA_VERSION, Quantity, Series, Verdict
 from dpsco_verify.evidence.store import decode, encode
 
 
@@ -68,7 +68,7 @@ def test_a_lone_surrogate_is_refused(make_finding, make_record):
 @pytest.mark.parametrize(
     "spoil",
     [
-        lambda d: d.update(schema_version=2),
+        lambda d: d.update(schema_version=SCHEMA_VERSION + 1),
         lambda d: d.update(schema_version="1"),
         lambda d: d.update(surprise=1),
         lambda d: d.pop("seed"),
@@ -92,5 +92,9 @@ def test_what_is_not_json_or_no_object_is_refused_in_one_line(data):
 
 
 def test_another_version_is_named(plain):
-    with pytest.raises(InputError, match="schema_version=2"):
-        decode(encode(plain).replace(b'"schema_version": 1', b'"schema_version": 2', 1))
+    with pytest.raises(InputError, match=f"schema_version={SCHEMA_VERSION + 1}"):
+        decode(
+            encode(plain).replace(
+                b'"schema_version": %d' % SCHEMA_VERSION, b'"schema_version": %d' % (SCHEMA_VERSION + 1), 1
+            )
+        )

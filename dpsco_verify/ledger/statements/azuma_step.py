@@ -9,9 +9,18 @@ from fractions import Fraction
 
 import flint
 
+from dpsco_verify.evidence import (
+    Column,
+    Consequence,
+    ProofStep,
+    Quantity,
+    Sharpness,
+    Table,
+    Verdict,
+)
 from dpsco_verify.evidence.checker import AzumaMismatch, AzumaRepair, issue
-from dpsco_verify.evidence.records import Column, ProofStep, Quantity, Table, Verdict
 from dpsco_verify.execution import Outcome, WorkUnit
+from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
 from dpsco_verify.privacy.balls import ball, decide, enclose
 
@@ -82,6 +91,28 @@ def corrected_exponent(epsilon_0: Fraction, tau: int, *, root: Fraction) -> Frac
     return -2 * square / (tau * (2 * epsilon_0) ** 2)
 
 
+_DISCREPANCIES = (
+    Discrepancy(
+        id="azuma-exponent",
+        title="The exponent of the martingale bound is not the one that follows",
+        lines=(366, 370),
+        consequence=Consequence.NOTHING,
+        text=(
+            "The denominator has the square of ε₁ besides that of ε₀: the printed exponent is a multiple of "
+            "log δ' that depends on ε₁. The increments are bounded by ε₀ + ε₀ε₁, not by ε₀ε₁, and with that "
+            "bound in the symmetric form of the inequality the exponent falls short of log δ'."
+        ),
+        repair=(
+            "Each increment lies in an interval of length 2ε₀, whatever its mean; the interval form of the "
+            "inequality gives δ' exactly."
+        ),
+        shown_by=("azuma-step/literal", "azuma-step#bounded-increments", "composition#azuma"),
+        rests_on=("azuma-step/corrected",),
+        constants=(("azuma-step/corrected", "2 under the root"),),
+    ),
+)
+
+
 class AzumaStep:
     """``azuma-step``: ``exp(−2ε₀²τ log(1/δ')/(2τε₀²ε₁²)) = δ'``."""
 
@@ -109,6 +140,7 @@ class AzumaStep:
             "identity; the mean of c_i by the tight bound ε₀ tanh(ε₀/2) < ε₀ε₁ (see kl-bound)",
         ),
     )
+    discrepancies = _DISCREPANCIES
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:  # noqa: ARG002  the same work everywhere
         """Return the one unit."""
@@ -150,6 +182,15 @@ class AzumaStep:
             evidence=evidence,
             tables=(_table(found),),
             proof_steps=(_increments(found),),
+            sharpness=(
+                Sharpness(
+                    constant="2 under the root",
+                    claimed=float(self.root),
+                    holds_with=float(-self.root / max(found.corrected)),
+                    needed=float(-self.root / max(found.corrected)),
+                    how="the exponent is exactly log δ' and any smaller factor gives a larger one",
+                ),
+            ),
             certificate=issue(self.id, reading.id, AzumaRepair(root=str(self.root))),
         )
 

@@ -9,9 +9,10 @@ from fractions import Fraction
 
 import flint
 
+from dpsco_verify.evidence import Column, Consequence, Quantity, Table, Verdict
 from dpsco_verify.evidence.checker import DualNormSign, issue
-from dpsco_verify.evidence.records import Column, Quantity, Table, Verdict
 from dpsco_verify.execution import Outcome, WorkUnit
+from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
 from dpsco_verify.privacy.balls import ball
 
@@ -96,6 +97,20 @@ def _agree(a: flint.arb, b: flint.arb) -> bool:
     return bool(a.overlaps(b)) and bool(a.rad() <= tight) and bool(b.rad() <= tight)
 
 
+_DISCREPANCIES = (
+    Discrepancy(
+        id="dual-norm-sign",
+        title="The dual norm is defined by a minimum",
+        lines=(89,),
+        consequence=Consequence.NOTHING,
+        text="The minimum of a linear functional over the unit ball is minus the dual norm, and negative.",
+        repair="Write the maximum in place of the minimum.",
+        shown_by=("dual-norm/literal",),
+        rests_on=("dual-norm/corrected",),
+    ),
+)
+
+
 class DualNorm:
     """``dual-norm``: ``‖h‖_* = min_{‖w‖≤1} h(w)``."""
 
@@ -119,6 +134,7 @@ class DualNorm:
             method="as literal; attained by an explicit w, not exceeded by Hölder's inequality",
         ),
     )
+    discrepancies = _DISCREPANCIES
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:  # noqa: ARG002  the same work everywhere
         """Return the one unit."""

@@ -6,9 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpsco_verify.evidence import (
+    Quantity,
+    Sharpness,
+    Verdict,
+)
 from dpsco_verify.evidence.checker import ExpLinear, issue
-from dpsco_verify.evidence.records import Quantity, Verdict
 from dpsco_verify.execution import Outcome, WorkUnit
+from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
 from dpsco_verify.privacy.balls import ball, decide, enclose
@@ -103,6 +108,7 @@ class ExpLinearStatement:
             "the range cell by cell in mean value form; the end of the range by bisection between rationals",
         ),
     )
+    discrepancies: Sequence[Discrepancy] = ()
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
         """Return the one unit."""
@@ -143,5 +149,22 @@ class ExpLinearStatement:
             verdict=Verdict.CERTIFIED,
             summary=f"holds on the whole range; it would hold up to x = {float(low):.6f}",
             evidence=evidence,
+            sharpness=(
+                Sharpness(
+                    constant="2 in e^x − 1 ≤ 2x",
+                    claimed=float(self.factor),
+                    holds_with=found.ratio[1],
+                    needed=found.ratio[0],
+                    how="an enclosure of (e^x − 1)/x at the end of the range",
+                ),
+                Sharpness(
+                    constant="1.256, the end of the range",
+                    claimed=float(self.end),
+                    holds_with=float(low),
+                    needed=float(high),
+                    larger_is_stronger=True,
+                    how="by bisection between rationals, in ball arithmetic",
+                ),
+            ),
             certificate=certificate,
         )

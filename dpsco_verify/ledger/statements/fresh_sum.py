@@ -7,9 +7,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsco_verify.algorithm import StoppingRule
+from dpsco_verify.evidence import (
+    Column,
+    Consequence,
+    ProofStep,
+    Quantity,
+    Sharpness,
+    Table,
+    Verdict,
+)
 from dpsco_verify.evidence.checker import FreshSumInstance, FreshSumViolation, issue
-from dpsco_verify.evidence.records import Column, ProofStep, Quantity, Table, Verdict
 from dpsco_verify.execution import Outcome, WorkUnit
+from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
 from dpsco_verify.ledger.statements.stopping_tail import law
@@ -80,6 +89,25 @@ def instances(*, sizes: tuple[int, ...]) -> list[Instance]:
 _METHOD = "exact rational arithmetic on constant losses and on a quadratic instance; "
 
 
+_DISCREPANCIES = (
+    Discrepancy(
+        id="points-seen",
+        title="The lemma counts n points where half as many have been seen",
+        lines=(233, 248),
+        consequence=Consequence.CONSTANT,
+        text=(
+            "The sum over fresh draws has as many terms as points were seen at the stop, which is about half "
+            "of n. A constant loss shows that the factor n is too large. It comes from the stopping rule that "
+            "the proof states, which is not that of the algorithm."
+        ),
+        repair="Write |F_τ|, which is no random number, in place of n.",
+        shown_by=("fresh-sum/literal", "utility#fresh-sum"),
+        rests_on=("fresh-sum/corrected",),
+        constants=(("fresh-sum/literal", "1 in front of n"),),
+    ),
+)
+
+
 class FreshSum:
     """``fresh-sum``: ``E[Σ_{t∈F_τ} f(w_t, x_{Y_t})] ≥ n E[F(ŵ_τ)]``."""
 
@@ -104,6 +132,7 @@ class FreshSum:
             "and |F_τ| is no random number",
         ),
     )
+    discrepancies = _DISCREPANCIES
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
         """Return the one unit."""
@@ -131,7 +160,7 @@ class FreshSum:
         }
         table = _table(found)
         if not literal:
-            return self._corrected(violated, evidence, table)
+            return self._corrected(violated, smallest, evidence, table)
         if not violated:
             return Conclusion(
                 verdict=Verdict.HOLDS_ON_GRID,
@@ -156,10 +185,22 @@ class FreshSum:
             counterexample=f"f = {level}: the sum has {worst.points} terms, so it is {worst.points * level}; the "
             f"statement needs n F = {worst.n * level} (n = {worst.n}).",
             proof_steps=(_stop(),),
+            sharpness=(
+                Sharpness(
+                    constant="1 in front of n",
+                    claimed=1.0,
+                    holds_with=0.5,
+                    needed=min(float(i.ratio * i.points / i.n) for i in found),
+                    larger_is_stronger=True,
+                    how="|F_τ| is at least n/2 for every n; what cannot be exceeded by the instances evaluated",
+                ),
+            ),
             certificate=issue(self.id, reading.id, FreshSumViolation(n=worst.n, level=str(level))),
         )
 
-    def _corrected(self, violated: list[Instance], evidence: dict[str, Quantity], table: Table) -> Conclusion:
+    def _corrected(
+        self, violated: list[Instance], smallest: Instance, evidence: dict[str, Quantity], table: Table
+    ) -> Conclusion:
         if violated:
             return Conclusion(
                 verdict=Verdict.REFUTED,
@@ -174,6 +215,16 @@ class FreshSum:
             evidence=evidence,
             tables=(table,),
             proof_steps=(_stop(),),
+            sharpness=(
+                Sharpness(
+                    constant="1 in front of |F_τ|",
+                    claimed=1.0,
+                    holds_with=1.0,
+                    needed=float(smallest.ratio),
+                    larger_is_stronger=True,
+                    how="by the tower rule and Jensen's inequality; a constant loss allows no more",
+                ),
+            ),
             certificate=issue(self.id, "corrected", witness),
         )
 

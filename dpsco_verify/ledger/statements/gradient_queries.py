@@ -10,10 +10,17 @@ import numpy as np
 
 from dpsco_verify.algorithm import Options, StoppingRule, private_sgd, run_ensemble
 from dpsco_verify.arrays import FloatArray
+from dpsco_verify.evidence import (
+    Column,
+    Quantity,
+    Sharpness,
+    Table,
+    Verdict,
+)
 from dpsco_verify.evidence.checker import GradientQueries, issue
-from dpsco_verify.evidence.records import Column, Quantity, Table, Verdict
 from dpsco_verify.execution import Outcome, WorkUnit, stream
 from dpsco_verify.geometry import Box
+from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
 from dpsco_verify.ledger.statements.stopping_tail import law
@@ -120,6 +127,7 @@ class GradientQueriesStatement:
         _reading(StoppingRule.TEXT, "as Section 4 says, stopping at |F| ≥ n/2: ⌈n/2⌉ queries"),
         _reading(StoppingRule.ALL_POINTS, "τ = min{t : S_t = n}: n queries"),
     )
+    discrepancies: Sequence[Discrepancy] = ()
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
         """Return the one unit."""
@@ -179,5 +187,14 @@ class GradientQueriesStatement:
             f"{'n' if supremum == 1 else f'{supremum} n'}",
             evidence=evidence,
             tables=(table,),
+            sharpness=(
+                Sharpness(
+                    constant="C in C n queries",
+                    claimed=None,
+                    holds_with=float(supremum),
+                    needed=float(supremum),
+                    how="exactly, for all n ≥ 2: the count is the same in every run; this is its largest share of n",
+                ),
+            ),
             certificate=issue(self.id, reading.id, GradientQueries(constant=str(constant))),
         )

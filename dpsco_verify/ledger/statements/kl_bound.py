@@ -9,9 +9,19 @@ from fractions import Fraction
 
 import flint
 
+from dpsco_verify.evidence import (
+    Axis,
+    LinePlot,
+    Quantity,
+    Scale,
+    Series,
+    SeriesStyle,
+    Sharpness,
+    Verdict,
+)
 from dpsco_verify.evidence.checker import KlConstant, issue
-from dpsco_verify.evidence.records import Axis, LinePlot, Quantity, Scale, Series, SeriesStyle, Verdict
 from dpsco_verify.execution import Outcome, WorkUnit
+from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
 from dpsco_verify.privacy.balls import ball, enclose
@@ -74,6 +84,7 @@ class KlBound:
             "arithmetic from the definition of KL on a grid",
         ),
     )
+    discrepancies: Sequence[Discrepancy] = ()
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
         """Return the one unit."""
@@ -118,6 +129,16 @@ class KlBound:
             summary="holds for every ε; the largest divergence is ε tanh(ε/2), less than half of the bound",
             evidence=evidence,
             plots=(plot,),
+            sharpness=(
+                Sharpness(
+                    constant="1 in front of ε(e^ε − 1)",
+                    claimed=float(self.constant),
+                    holds_with=limit,
+                    needed=float(self.constant) * worst.ratio[0],
+                    how="by the closed form for every ε; what is needed by randomised response at "
+                    f"ε = {worst.epsilon:.3g}",
+                ),
+            ),
             certificate=issue(self.id, reading.id, KlConstant(constant=str(self.constant))),
         )
 

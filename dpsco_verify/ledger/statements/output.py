@@ -11,10 +11,11 @@ import numpy as np
 
 from dpsco_verify.algorithm import Averaging, Options, StoppingRule, private_sgd
 from dpsco_verify.algorithm.stopping_law import tail_exact
+from dpsco_verify.evidence import Column, Consequence, Quantity, Table, Verdict
 from dpsco_verify.evidence.checker import OutputDefined, issue
-from dpsco_verify.evidence.records import Column, Quantity, Table, Verdict
 from dpsco_verify.execution import Outcome, WorkUnit, stream
 from dpsco_verify.geometry import Box
+from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
 from dpsco_verify.ledger.statements.stopping_tail import law
@@ -140,6 +141,26 @@ def _one_run(n: int, seed: int, name: str, run: int) -> tuple[bool, bool, bool, 
     return literal_ok, corrected_ok, bool(missing), tuple(draws)
 
 
+_DISCREPANCIES = (
+    Discrepancy(
+        id="averaged-indices",
+        title="The output averages over data indices instead of times",
+        lines=(141, 163),
+        consequence=Consequence.GUARANTEE,
+        text=(
+            "F holds the indices of the data points that were drawn, and the output averages w_j over j in F. "
+            "Those j are not times: an index may be larger than the number of iterations, and then w_j does "
+            "not exist; where it does, it is an iterate that has nothing to do with the fresh draw."
+        ),
+        repair=(
+            "Average over the times of fresh draws, as the analysis does; the guarantee is about that "
+            "average."
+        ),
+        shown_by=("output/literal",),
+    ),
+)
+
+
 class Output:
     """``output``: ``ŵ_τ = (1/|F_τ|) Σ_{j∈F_τ} w_j``."""
 
@@ -164,6 +185,7 @@ class Output:
             "implementation's runs looked up in their transcripts, one of them in the certificate",
         ),
     )
+    discrepancies = _DISCREPANCIES
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
         """Return a unit for the exact probabilities (literal) and one for the runs."""

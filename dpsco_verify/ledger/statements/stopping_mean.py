@@ -9,8 +9,7 @@ from fractions import Fraction
 
 from dpsco_verify.algorithm import StoppingRule
 from dpsco_verify.algorithm.stopping_law import mean_iterations, tail_exact
-from dpsco_verify.evidence.checker import StoppingMeanConstant, StoppingMeanUnbounded, issue
-from dpsco_verify.evidence.records import (
+from dpsco_verify.evidence import (
     Axis,
     Column,
     LinePlot,
@@ -19,10 +18,13 @@ from dpsco_verify.evidence.records import (
     Scale,
     Series,
     SeriesStyle,
+    Sharpness,
     Table,
     Verdict,
 )
+from dpsco_verify.evidence.checker import StoppingMeanConstant, StoppingMeanUnbounded, issue
 from dpsco_verify.execution import Outcome, WorkUnit
+from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
 from dpsco_verify.ledger.statements.stopping_tail import law
@@ -98,6 +100,7 @@ class StoppingMean:
     label = "thm:bins_and_balls"
     text = "E[τ] ≤ O(n)"
     readings = tuple(_reading(rule, counter=counter) for rule in StoppingRule for counter in (False, True))
+    discrepancies: Sequence[Discrepancy] = ()
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
         """Return the one unit."""
@@ -151,6 +154,16 @@ class StoppingMean:
                 counterexample="For a constant C take n = 2^(2C): E[τ]/n ≥ H_n ≥ 1 + C. "
                 f"At n = {found.doubling[-1][0]} it is {found.doubling[-1][1]:.4g} already.",
                 proof_steps=proof_steps(),
+                sharpness=(
+                    Sharpness(
+                        constant="C in E[τ] ≤ C n",
+                        claimed=None,
+                        holds_with=None,
+                        needed=found.doubling[-1][1],
+                        how=f"E[τ]/n at n = {found.doubling[-1][0]}; it grows without limit, with n(1 + ln n) in place "
+                        "of n the constant is 1",
+                    ),
+                ),
                 certificate=issue(self.id, reading.id, witness),
             )
         constant = Fraction(math.floor(supremum * 1000) + 1, 1000)
@@ -166,6 +179,15 @@ class StoppingMean:
             tables=(_table(found),),
             plots=(_plot(reading, found),),
             proof_steps=proof_steps(),
+            sharpness=(
+                Sharpness(
+                    constant="C in E[τ] ≤ C n",
+                    claimed=None,
+                    holds_with=float(constant),
+                    needed=float(supremum),
+                    how=f"exactly, for all n ≥ 16; attained at n = {worst}",
+                ),
+            ),
             certificate=issue(self.id, reading.id, StoppingMeanConstant(constant=str(constant))),
         )
 

@@ -12,19 +12,22 @@ import flint
 
 from dpsco_verify.algorithm import StoppingRule
 from dpsco_verify.algorithm.stopping_law import relative_error, survival
-from dpsco_verify.evidence.checker import McDiarmidGap, TailIntegralExponent, TailIntegralViolation, issue
-from dpsco_verify.evidence.records import (
+from dpsco_verify.evidence import (
     Axis,
     Column,
+    Consequence,
     LinePlot,
     Quantity,
     Scale,
     Series,
     SeriesStyle,
+    Sharpness,
     Table,
     Verdict,
 )
+from dpsco_verify.evidence.checker import McDiarmidGap, TailIntegralExponent, TailIntegralViolation, issue
 from dpsco_verify.execution import Outcome, WorkUnit
+from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
 from dpsco_verify.ledger.statements.stopping_tail import law
@@ -107,6 +110,31 @@ _EXACT = (
 )
 
 
+_DISCREPANCIES = (
+    Discrepancy(
+        id="mcdiarmid-range",
+        title="The concentration argument does not reach all later times",
+        lines=(434, 435),
+        consequence=Consequence.NOTHING,
+        text=(
+            "The bound on the tail is said to follow for every T of at least 2n from the derivation at T = "
+            "2n. That derivation loses more than n/2 soon after 2n, whatever n is, and the integral runs to "
+            "infinity."
+        ),
+        repair=(
+            "Prove the tail by a bound for sums of geometric variables (Janson 2018, Theorem 2.1); it holds "
+            "for all T ≥ 2n, with room to spare."
+        ),
+        shown_by=("tail-integral/derivation", "stopping-tail#mcdiarmid-beyond-2n"),
+        rests_on=("tail-integral/literal", "stopping-mean/loop"),
+        constants=(
+            ("tail-integral/derivation", "T/n that the derivation reaches"),
+            ("tail-integral/literal", "16 in e^{−t/16}"),
+        ),
+    ),
+)
+
+
 class TailIntegral:
     """``tail-integral``: ``P(τ ≥ t) ≤ 2e^{−t/16}`` for all t ≥ 2n."""
 
@@ -136,6 +164,7 @@ class TailIntegral:
             "it reaches by bisection",
         ),
     )
+    discrepancies = _DISCREPANCIES
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
         """Return the one unit."""
@@ -184,6 +213,15 @@ class TailIntegral:
                 counterexample=f"With n = {first.n}, P(τ ≥ {first.failures[0]}) is "
                 f"{first.curve[first.failures[0] - 2 * first.n]:.6g}; the bound is "
                 f"{2 * math.exp(-first.failures[0] / 16):.6g}.",
+                sharpness=(
+                    Sharpness(
+                        constant="16 in e^{−t/16}",
+                        claimed=16.0,
+                        holds_with=None,
+                        needed=1.0 / slowest.smallest_rate,
+                        how=f"by the exact tail at n = {slowest.n}, t = {slowest.at}; it grows with n without limit",
+                    ),
+                ),
                 certificate=issue(self.id, reading.id, TailIntegralViolation(n=first.n, t=first.failures[0])),
             )
         proven = sharpest_rate()
@@ -196,6 +234,16 @@ class TailIntegral:
             evidence=evidence,
             tables=(_table(found),),
             plots=(_plot(found[0]),),
+            sharpness=(
+                Sharpness(
+                    constant="16 in e^{−t/16}",
+                    claimed=16.0,
+                    holds_with=float(1 / proven),
+                    needed=1.0 / slowest.smallest_rate,
+                    how="by Janson's bound for all n ≥ 16 and t ≥ 2n, without the factor 2; what is needed by the "
+                    f"exact tail at n = {slowest.n}, t = {slowest.at}",
+                ),
+            ),
             certificate=issue(self.id, reading.id, TailIntegralExponent(rate=str(RATE))),
         )
 
@@ -235,6 +283,16 @@ class TailIntegral:
             tables=(table,),
             counterexample="Whatever n is, at T = 3n the bound on q is "
             f"{0.5 + float(margin(Fraction(3))):.4f} n, not n/2.",
+            sharpness=(
+                Sharpness(
+                    constant="T/n that the derivation reaches",
+                    claimed=None,
+                    holds_with=found.last[0],
+                    needed=found.last[1],
+                    larger_is_stronger=True,
+                    how="by bisection in ball arithmetic; the paper uses it for every T ≥ 2n",
+                ),
+            ),
             certificate=issue(self.id, "derivation", witness),
         )
 

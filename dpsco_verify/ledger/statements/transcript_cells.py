@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 import flint
 
-from dpsco_verify.evidence.records import (
+from dpsco_verify.evidence import (
     Axis,
     Column,
     LinePlot,
@@ -18,6 +19,7 @@ from dpsco_verify.evidence.records import (
     Scale,
     Series,
     SeriesStyle,
+    Sharpness,
     Table,
     Verdict,
 )
@@ -27,7 +29,9 @@ from dpsco_verify.privacy.transcript import (
     Status,
     Transcript,
     decide,
+    largest_factor,
     proves,
+    refutes,
     smallest_factor,
 )
 
@@ -61,6 +65,9 @@ class Place:
         )
 
 
+_LEAST, _MOST = 1e-3, 100.0
+"""The factors that are tried on ε and on σ."""
+
 Claim = Callable[[Place], Claimed]
 """What a statement claims at a point; a function of a module's top level, so that it can travel."""
 
@@ -76,11 +83,16 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Slack:
-    """The smallest factors on the claimed ε and on σ with which the claim is still proven; None above 100."""
+    """The smallest factors on the claimed ε and on σ with which the claim is still proven; None above 100.
+
+    `epsilon_fails` and `sigma_fails` are the largest with which a lower bound refutes it; None if not even 0.001 does.
+    """
 
     place: Place
     epsilon: float | None
     sigma: float | None
+    epsilon_fails: float | None
+    sigma_fails: float | None
 
 
 def decide_places(*, claim: Claim, places: Sequence[Place]) -> list[Cell]:
@@ -109,11 +121,21 @@ def slack_at(*, claim: Claim, places: Sequence[Place]) -> list[Slack]:
                 mu = c.mu * flint.fmpq(factor.denominator, factor.numerator)
                 return proves(c.transcript, epsilon=c.epsilon, delta=c.delta, mu=mu) is not Route.NONE
 
+            def against_epsilon(factor: Fraction, c: Claimed = c) -> bool:
+                epsilon = c.epsilon * flint.fmpq(factor.numerator, factor.denominator)
+                return refutes(c.transcript, epsilon=epsilon, delta=c.delta, mu=c.mu) is not Route.NONE
+
+            def against_sigma(factor: Fraction, c: Claimed = c) -> bool:
+                mu = c.mu * flint.fmpq(factor.denominator, factor.numerator)
+                return refutes(c.transcript, epsilon=c.epsilon, delta=c.delta, mu=mu) is not Route.NONE
+
             found.append(
                 Slack(
                     place=place,
-                    epsilon=smallest_factor(with_epsilon, low=1e-3, high=100.0),
-                    sigma=smallest_factor(with_sigma, low=1e-3, high=100.0),
+                    epsilon=smallest_factor(with_epsilon, low=_LEAST, high=_MOST),
+                    sigma=smallest_factor(with_sigma, low=_LEAST, high=_MOST),
+                    epsilon_fails=largest_factor(against_epsilon, low=_LEAST, high=_MOST),
+                    sigma_fails=largest_factor(against_sigma, low=_LEAST, high=_MOST),
                 )
             )
     return found
@@ -154,7 +176,7 @@ def slack_table(slacks: Sequence[Slack], *, scale_name: str) -> Table:
     """Return the table of slack."""
     return Table(
         id="slack",
-        title="The smallest factors on ε and on σ still proven (0.001 is the least tried; empty: not even 100)",
+        title="The smallest factors on ε and σ still proven, and the largest refuted (0.001 to 100 tried; empty: none)",
         columns=(
             Column(name="n", unit="points"),
             Column(name="τ"),
@@ -163,6 +185,8 @@ def slack_table(slacks: Sequence[Slack], *, scale_name: str) -> Table:
             Column(name="δ'"),
             Column(name="factor on ε"),
             Column(name="factor on σ"),
+            Column(name="refuted up to this factor on ε"),
+            Column(name="refuted up to this factor on σ"),
         ),
         rows=tuple(
             (
@@ -173,6 +197,8 @@ def slack_table(slacks: Sequence[Slack], *, scale_name: str) -> Table:
                 float(s.place.delta_prime),
                 s.epsilon,
                 s.sigma,
+                s.epsilon_fails,
+                s.sigma_fails,
             )
             for s in slacks
         ),
@@ -201,6 +227,23 @@ def slack_plot(slacks: Sequence[Slack]) -> LinePlot:
         x_axis=Axis(label="n", scale=Scale.LOG),
         y_axis=Axis(label="smallest factor proven", scale=Scale.LOG),
         series=tuple(series),
+    )
+
+
+def sharpness(
+    slacks: Sequence[Slack], *, constant: str, claimed: float, on: Literal["ε", "σ"], where: str
+) -> Sharpness:
+    """Return the sharpness of a constant in front of ε or of σ, over the places of the table of slack."""
+    proven = [s.epsilon if on == "ε" else s.sigma for s in slacks]
+    refuted = [s.epsilon_fails if on == "ε" else s.sigma_fails for s in slacks]
+    fails = [claimed * f for f in refuted if f is not None]
+    known = [claimed * f for f in proven if f is not None]
+    return Sharpness(
+        constant=constant,
+        claimed=claimed,
+        holds_with=max(known) if known and len(known) == len(proven) else None,
+        needed=max(fails) if fails else None,
+        how=f"at every place of the table of slack, {where}; proven by the upper bounds, needed by the lower ones",
     )
 
 

@@ -12,8 +12,15 @@ from fractions import Fraction
 
 import flint
 
-from dpsco_verify.evidence.records import ProofStep, Quantity, Verdict
+from dpsco_verify.evidence import (
+    Consequence,
+    ProofStep,
+    Quantity,
+    Sharpness,
+    Verdict,
+)
 from dpsco_verify.execution import Outcome, WorkUnit
+from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
 from dpsco_verify.ledger.statements import transcript_cells as cells_of
@@ -90,6 +97,22 @@ _READINGS = tuple(
 )
 
 
+_DISCREPANCIES = (
+    Discrepancy(
+        id="side-condition",
+        title="The remark allows twice the ε of the theorem",
+        lines=(389,),
+        consequence=Consequence.CONSTANT,
+        text="The remark takes the side condition of the theorem to be ε ≤ 1/√n; the theorem has ε ≤ 1/(2√n).",
+        repair="Write ε ≤ 1/(2√n), and 4/√n in place of 8/√n. On the grid the printed range is private enough as well, "
+        "but not by the theorem.",
+        shown_by=("translation#side-condition",),
+        rests_on=("translation/literal", "translation/corrected"),
+        constants=(("translation/literal", "8 in the side condition"),),
+    ),
+)
+
+
 class Translation:
     """The remark after Theorem 5.3."""
 
@@ -102,6 +125,7 @@ class Translation:
         "the risk is at most 5LD/√n + 160LD√d log(3/δ̄)/(ε̄n)"
     )
     readings = _READINGS
+    discrepancies = _DISCREPANCIES
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
         """Return for each n a unit for the grid and one for the slack."""
@@ -142,6 +166,25 @@ class Translation:
             evidence=evidence,
             tables=(cells_of.slack_table(slacks, scale_name="√n ε"),),
             proof_steps=steps,
+            sharpness=(
+                Sharpness(
+                    constant=f"{float(ORDER_FACTOR * SCALES[reading.id]):g} in the side condition",
+                    claimed=float(ORDER_FACTOR * SCALES[reading.id]),
+                    holds_with=float(ORDER_FACTOR * SCALES[reading.id])
+                    if verdict is Verdict.HOLDS_ON_GRID
+                    else None,
+                    needed=None,
+                    larger_is_stronger=True,
+                    how=f"on the grid; Theorem 5.3 gives {float(ORDER_FACTOR * SCALE_MAX):g}",
+                ),
+                cells_of.sharpness(
+                    slacks,
+                    constant="8 in ε̄ = 8ε√log(1/δ')",
+                    claimed=float(ORDER_FACTOR),
+                    on="ε",
+                    where="at the largest ε and the smallest δ̄",
+                ),
+            ),
         )
 
 

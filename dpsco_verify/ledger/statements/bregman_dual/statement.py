@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from dpsco_verify.evidence import (
+    Column,
+    ProofStep,
+    Quantity,
+    Sharpness,
+    Table,
+    Verdict,
+)
 from dpsco_verify.evidence.checker import BregmanDualConstant, BregmanDualTight, Certificate, issue
-from dpsco_verify.evidence.records import Column, ProofStep, Quantity, Table, Verdict
 from dpsco_verify.execution import Outcome, WorkUnit
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
+from dpsco_verify.ledger.statements.bregman_dual.errata import DISCREPANCIES
 from dpsco_verify.ledger.statements.duality.curvature import CASES, Curvature, explore
 
 INTEGRAL = Fraction(1, 2)
@@ -48,6 +56,7 @@ class BregmanDual:
             method=_METHOD,
         ),
     )
+    discrepancies = DISCREPANCIES
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
         """Return one unit for each potential."""
@@ -89,6 +98,15 @@ class BregmanDual:
             tables=(_table(curvatures),),
             counterexample=words,
             proof_steps=(_gap(self.constants["literal"]),),
+            sharpness=(
+                Sharpness(
+                    constant=f"{claimed} in {'1/α' if claimed == 1 else '1/(2α)'}",
+                    claimed=float(claimed),
+                    holds_with=float(INTEGRAL),
+                    needed=min(best, float(INTEGRAL)),
+                    how="by the integral of the curvature; what is needed by the pairs tried, in units of 1/α",
+                ),
+            ),
             certificate=certificate,
         )
 

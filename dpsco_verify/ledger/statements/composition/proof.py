@@ -6,7 +6,12 @@ from fractions import Fraction
 
 import flint
 
-from dpsco_verify.evidence.records import ProofStep, Quantity, Verdict
+from dpsco_verify.evidence import (
+    ProofStep,
+    Quantity,
+    Sharpness,
+    Verdict,
+)
 from dpsco_verify.ledger.statements.composition.claim import EPSILON_MAX
 from dpsco_verify.ledger.statements.single_step.exact import sigma_ball
 from dpsco_verify.privacy.balls import ball, gaussian_delta
@@ -50,6 +55,19 @@ def _drift() -> ProofStep:
             "the bound that the printed ε₁ ≤ 2ε₀ gives": Quantity(value=2, unit="4ε̃²/n²", note="8τε̃²/n²"),
             "largest ε̃ (to 0.001) for which it holds at n = 16": Quantity(value=largest / 1000),
         },
+    )
+
+
+def drift_sharpness() -> Sharpness:
+    """Return how small c may be in ``ε₀ε₁ ≤ cε̃²/n²`` for n ≥ 16 and ε̃ ≤ 1.256: its largest value is at both ends."""
+    ratio = 4 * _drift_ratio(16, ball(EPSILON_MAX))
+    return Sharpness(
+        constant="4 in 4τε̃²/n²",
+        claimed=4.0,
+        holds_with=float(ratio.upper()),
+        needed=float(ratio.lower()),
+        how="of the drift term that the proof arrives at: ε₀ε₁n²/ε̃² rises with ε̃ and falls with n, here at "
+        "ε̃ = 1.256, n = 16",
     )
 
 

@@ -11,14 +11,20 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import flint
+from msgspec.structs import replace
 
+from dpsco_verify.evidence import (
+    Quantity,
+    Sharpness,
+    Verdict,
+)
 from dpsco_verify.evidence.checker import Certificate, CompositionViolation, issue
-from dpsco_verify.evidence.records import Quantity, Verdict
 from dpsco_verify.execution import Outcome, WorkUnit
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
 from dpsco_verify.ledger.statements import transcript_cells as cells_of
 from dpsco_verify.ledger.statements.composition import claim
-from dpsco_verify.ledger.statements.composition.proof import proof_steps
+from dpsco_verify.ledger.statements.composition.errata import DISCREPANCIES
+from dpsco_verify.ledger.statements.composition.proof import drift_sharpness, proof_steps
 from dpsco_verify.ledger.statements.transcript_cells import Cell, Place, Slack
 from dpsco_verify.privacy.single_step import inner_epsilon_ball
 from dpsco_verify.privacy.transcript import PRECISION, Route, Status
@@ -63,6 +69,7 @@ class Composition:
     label = "thm:dp_guarantee"
     text = f"Let σ = L√(3 log(1/δ))/ε̃. For a fixed τ and ε̃ ≤ 1.256, M_τ(w₁, S) is {_GUARANTEE}, n = |S|"
     readings = _READINGS
+    discrepancies = DISCREPANCIES
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
         """Return for each n a unit for the grid and one for the slack, and the ladder near δ = 1."""
@@ -88,6 +95,14 @@ class Composition:
                 )
             )
         if reading.id == "literal":
+            units.append(
+                WorkUnit(
+                    name=f"{prefix}/near-one-slack",
+                    function=cells_of.slack_at,
+                    arguments={"claim": claimed, "places": claim.near_one_places(16)[-3:]},
+                    cost=0.2,
+                )
+            )
             units.append(
                 WorkUnit(
                     name=f"{prefix}/near-one",
@@ -138,8 +153,43 @@ class Composition:
             plots=(cells_of.slack_plot(slacks),),
             counterexample=words,
             proof_steps=proof_steps(noise),
+            sharpness=(
+                _noise_sharpness(reading, constant, slacks, outcomes, verdict),
+                drift_sharpness(),
+            ),
             certificate=certificate,
         )
+
+
+def _noise_sharpness(
+    reading: Reading,
+    constant: float,
+    slacks: Sequence[Slack],
+    outcomes: Mapping[str, Outcome],
+    verdict: Verdict,
+) -> Sharpness:
+    """Return how small c may be in ``σ = cL√log(1/δ)/ε̃``."""
+    at_table = cells_of.sharpness(
+        slacks,
+        constant=f"{'9' if reading.id == 'corrected' else '√3'} in σ",
+        claimed=constant,
+        on="σ",
+        where="at τ = n, δ = δ' = 10⁻⁶ and the largest ε̃",
+    )
+    if reading.id == "corrected":
+        how = f"on the grid; {at_table.how}"
+        return replace(at_table, holds_with=constant if verdict is Verdict.HOLDS_ON_GRID else None, how=how)
+    if reading.id == "literal":
+        near_one: list[Slack] = outcomes[f"composition/{reading.id}/near-one-slack"].value
+        refuted = [constant * s.sigma_fails for s in near_one if s.sigma_fails is not None]
+        return replace(
+            at_table,
+            holds_with=None,
+            needed=max([*refuted, *([] if at_table.needed is None else [at_table.needed])], default=None),
+            how="what is needed at n = 16, τ = 1, δ = 0.99 and the largest ε̃ by the first increment; as δ → 1 no c is "
+            "enough, since σ vanishes",
+        )
+    return at_table
 
 
 def _witness(claim_id: str, reading: str, place: Place) -> tuple[Certificate, str]:

@@ -8,13 +8,20 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpsco_verify.evidence import (
+    Column,
+    Quantity,
+    Sharpness,
+    Table,
+    Verdict,
+)
 from dpsco_verify.evidence.checker import DualityConstant, DualityEntropyViolation, issue
-from dpsco_verify.evidence.records import Column, Quantity, Table, Verdict
 from dpsco_verify.execution import Outcome, WorkUnit
 from dpsco_verify.geometry import NegativeEntropy
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
 from dpsco_verify.ledger.statements.duality.curvature import CASES, Case, Curvature, explore
+from dpsco_verify.ledger.statements.duality.errata import DISCREPANCIES
 
 _PAIRS = {Profile.QUICK: 2_000, Profile.STANDARD: 20_000, Profile.DEEP: 400_000}
 _DIMENSIONS = (2, 5, 16)
@@ -82,6 +89,8 @@ class Duality:
     def claimed(case: Case) -> Fraction:
         """Return the α that the reading claims for a potential."""
         return case.alpha
+
+    discrepancies = DISCREPANCIES
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
         """Return one unit for each potential of the reading."""
@@ -157,6 +166,7 @@ class Duality:
             f"that is better by more than {float(_MARGIN):g} of it",
             evidence=evidence,
             tables=(table,),
+            sharpness=_sharpness(found),
             certificate=certificate,
         )
 
@@ -182,9 +192,39 @@ class Duality:
             summary=f"false: at y = {y:g} a step of 1 needs the smoothness {smoothness:.4g}, and no constant is enough "
             "for all y; both sides of the equivalence fail together, so the theorem itself is untouched",
             evidence=evidence,
+            sharpness=(
+                Sharpness(
+                    constant="1 in 1/α-smooth",
+                    claimed=1.0,
+                    holds_with=None,
+                    needed=max(found.smoothness),
+                    how=f"the largest of the pairs tried, up to y = {found.y[-1]:g}; it grows without limit",
+                ),
+            ),
             counterexample=f"d = 1, b = {y:g}, a = {y + 1:g}: D_Φ*(a‖b) = {smoothness / 2:.6g}, above 1/2.",
             certificate=issue(self.id, reading.id, DualityEntropyViolation(y=str(Fraction(y)), step="1")),
         )
+
+
+def _sharpness(found: Sequence[Curvature]) -> tuple[Sharpness, ...]:
+    how = "by the closed form, in any dimension; what is needed by the pairs of points tried, for each potential"
+    return (
+        Sharpness(
+            constant="1 in 1/α-smooth",
+            claimed=1.0,
+            holds_with=1.0,
+            needed=min(1.0, *(float(c.case.alpha) * c.largest_smoothness for c in found), 1.0),
+            how=how,
+        ),
+        Sharpness(
+            constant="1 in α-strongly convex",
+            claimed=1.0,
+            holds_with=1.0,
+            needed=max(1.0, *(c.least_convexity / float(c.case.alpha) for c in found), 1.0),
+            larger_is_stronger=True,
+            how=how,
+        ),
+    )
 
 
 def _cases(reading: Reading) -> tuple[Case, ...]:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import flint
 
-from dpsco_verify.evidence.records import ProofStep, Quantity, Verdict
+from dpsco_verify.evidence import ProofStep, Quantity, Verdict
 from dpsco_verify.ledger.statements.privacy import claim
 from dpsco_verify.privacy.balls import ball
 

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from dpsco_verify.evidence import (
+    Quantity,
+    Sharpness,
+    Verdict,
+)
 from dpsco_verify.evidence.checker import Certificate, PrivacyRange, Rejected, issue
-from dpsco_verify.evidence.records import Quantity, Verdict
 from dpsco_verify.execution import Outcome, WorkUnit
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
 from dpsco_verify.ledger.statements import transcript_cells as cells_of
 from dpsco_verify.ledger.statements.privacy import claim
+from dpsco_verify.ledger.statements.privacy.errata import DISCREPANCIES
 from dpsco_verify.ledger.statements.privacy.proof import proof_steps
 from dpsco_verify.ledger.statements.transcript_cells import Cell, Slack
 
@@ -22,6 +27,8 @@ _GUARANTEE = "(4ε(√log(1/δ') + 2), δ + δ' + 2e^{−n/16})-DP"
 _N_MAX = 10**20
 _SPLIT = 4
 """Where one use of the point and shuffling take over from the total variation, in ``log(1/(δ + δ'))``."""
+
+_SLACK_WHERE = "at the largest ε and δ = δ' = 10⁻⁶ and 10⁻¹²"
 
 _READINGS = (
     Reading(
@@ -53,6 +60,7 @@ class Privacy:
     label = "thm:main_result"
     text = f"Let n ≥ 16, ε ≤ 1/(2√n), σ = 8L√log(1/δ)/(√n ε). Algorithm 1 is {_GUARANTEE} for any δ' > 0"
     readings = _READINGS
+    discrepancies = DISCREPANCIES
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
         """Return for each n a unit for the grid and one for the slack; every second n, without slack, for a range."""
@@ -104,6 +112,14 @@ class Privacy:
             tables=(cells_of.slack_table(slacks, scale_name="√n ε"),),
             plots=(cells_of.slack_plot(slacks[::2]),),
             proof_steps=proof_steps(),
+            sharpness=(
+                cells_of.sharpness(
+                    slacks, constant="8 in σ", claimed=float(claim.NOISE), on="σ", where=_SLACK_WHERE
+                ),
+                cells_of.sharpness(
+                    slacks, constant="4 in 4ε(√log(1/δ') + 2)", claimed=4.0, on="ε", where=_SLACK_WHERE
+                ),
+            ),
         )
 
     def _bounded(self, reading: Reading, context: Context, outcomes: Mapping[str, Outcome]) -> Conclusion:
@@ -131,6 +147,16 @@ class Privacy:
             summary=summary,
             evidence=evidence,
             proof_steps=proof_steps(),
+            sharpness=(
+                Sharpness(
+                    constant="10²⁰, the largest n",
+                    claimed=float(_N_MAX),
+                    holds_with=10.0 ** max(powers) if powers else None,
+                    needed=None,
+                    larger_is_stronger=True,
+                    how="the largest power of ten up to 10⁴⁰ that the argument reaches",
+                ),
+            ),
             certificate=certificate,
         )
 

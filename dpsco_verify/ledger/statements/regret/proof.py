@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpsco_verify.evidence.records import ProofStep, Quantity, Verdict
+from dpsco_verify.evidence import ProofStep, Quantity, Verdict
 from dpsco_verify.ledger.statements.regret.bounds import careful_regret
 from dpsco_verify.ledger.statements.regret.paths import Paths
 

@@ -7,6 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsco_verify.algorithm import NoiseConvention
+from dpsco_verify.evidence import (
+    Column,
+    Quantity,
+    Sharpness,
+    Table,
+    Verdict,
+)
 from dpsco_verify.evidence.checker import (
     Certificate,
     RegretConstant,
@@ -14,7 +21,6 @@ from dpsco_verify.evidence.checker import (
     RegretVarianceViolation,
     issue,
 )
-from dpsco_verify.evidence.records import Column, Quantity, Table, Verdict
 from dpsco_verify.execution import Outcome, WorkUnit
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
@@ -25,6 +31,7 @@ from dpsco_verify.ledger.statements.regret.bounds import (
     careful_regret,
     drift_regret,
 )
+from dpsco_verify.ledger.statements.regret.errata import DISCREPANCIES
 from dpsco_verify.ledger.statements.regret.paths import INSTANCES, Paths, follow
 from dpsco_verify.ledger.statements.regret.proof import proof_steps
 from dpsco_verify.ledger.statements.utility.instances import GEOMETRIES
@@ -85,6 +92,7 @@ class Regret:
             "as diameter, with the noise as the corollary writes it: N(0, σI), a standard deviation of √σ a coordinate",
         ),
     )
+    discrepancies = DISCREPANCIES
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
         """Return a unit for each instance, n and σ."""
@@ -123,6 +131,7 @@ class Regret:
             tables=(_constant_table(kappa, variance=variance), _path_table(paths)),
             counterexample=_words(reading, noisy) if verdict is Verdict.REFUTED else None,
             proof_steps=proof_steps(paths, kappa, variance_is_sigma=variance, claimed=self.constant),
+            sharpness=(_sharpness(self.constant, kappa, noisy, proven),),
             certificate=certificate,
         )
 
@@ -176,6 +185,19 @@ def _drift(kappa: float, claimed: Fraction) -> Member:
     """Return a member with noise: one with n ≥ 16, as the paper's other theorems ask, if it contradicts the claim."""
     large = best_drift(kappa, sigma=_SMALL, smallest_n=16)
     return large if large.ratio > claimed else best_drift(kappa, sigma=_SMALL)
+
+
+def _sharpness(claimed: Fraction, kappa: float, noisy: Member, proven: Fraction | None) -> Sharpness:
+    silent = noisy if proven is None else best_drift(kappa, sigma=Fraction(0))
+    return Sharpness(
+        constant="2",
+        claimed=float(claimed),
+        holds_with=None if proven is None else float(proven),
+        needed=silent.ratio,
+        how="no constant is enough: what is needed grows like √n as L and σ shrink"
+        if proven is None
+        else f"by a careful proof for every n ≥ 2; what is needed by the drift at n = {silent.n}, in closed form",
+    )
 
 
 def _evidence(

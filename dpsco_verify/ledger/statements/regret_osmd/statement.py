@@ -6,11 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpsco_verify.evidence import (
+    Column,
+    ProofStep,
+    Quantity,
+    Sharpness,
+    Table,
+    Verdict,
+)
 from dpsco_verify.evidence.checker import OsmdLiteralViolation, issue
-from dpsco_verify.evidence.records import Column, ProofStep, Quantity, Table, Verdict
 from dpsco_verify.execution import Outcome, WorkUnit
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
+from dpsco_verify.ledger.statements.regret_osmd.errata import DISCREPANCIES
 from dpsco_verify.ledger.statements.regret_osmd.runs import PAIRS, Runs, Step, run_pair, single_steps
 
 _METHOD = (
@@ -59,6 +67,7 @@ class RegretOsmd:
             method=_METHOD,
         ),
     )
+    discrepancies = DISCREPANCIES
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
         """Return one unit for each potential and set, and one for the single steps."""
@@ -105,6 +114,7 @@ class RegretOsmd:
             tables=(_step_table(steps), _run_table(runs)),
             counterexample=words,
             proof_steps=_proof_steps(runs),
+            sharpness=(_sharpness(reading, steps),),
             certificate=certificate,
         )
 
@@ -142,6 +152,25 @@ def _corrected(runs: Sequence[Runs], steps: Sequence[Step]) -> tuple[Verdict, st
         f"Pythagorean inequality; a single step attains {tight:.6f} of it, so no constant in front can be smaller"
     )
     return Verdict.HOLDS_ON_GRID, summary, None
+
+
+def _sharpness(reading: Reading, steps: Sequence[Step]) -> Sharpness:
+    """Return how small a factor in front of the whole bound may be."""
+    if reading.id == "literal":
+        return Sharpness(
+            constant="1 in front of the bound",
+            claimed=1.0,
+            holds_with=None,
+            needed=max(s.regret / s.literal for s in steps),
+            how="by a single step with the entropy; it grows with the gradient without limit",
+        )
+    return Sharpness(
+        constant="1 in front of the bound",
+        claimed=1.0,
+        holds_with=1.0,
+        needed=min(1.0, max(s.regret / s.corrected for s in steps)),
+        how="on each path; what is needed by a single step",
+    )
 
 
 def _evidence(steps: Sequence[Step], runs: Sequence[Runs]) -> dict[str, Quantity]:

@@ -28,15 +28,20 @@ class Drift:
     ratio: float
 
 
-def drift_ratio(n: int, delta: float, *, first: float, second: float) -> tuple[float, int]:
-    """Return the lower bound on the excess risk over ``first/√n + second √log(1/δ)/(εn)``, and the steps it sums."""
+def drift_ratio(
+    n: int, delta: float, *, first: float, second: float, distance_factor: float = 2.0
+) -> tuple[float, int]:
+    """Return the lower bound on the excess risk over ``first/√n + second √log(1/δ)/(εn)``, and the steps it sums.
+
+    The start is κD away from the minimiser; κ = 2 across [−D, D].
+    """
     m = n // 2 + 1
     root_log = math.sqrt(-math.log(delta))
     sigma = 8.0 * root_log / float(SCALE)
     eta = 1.0 / (math.sqrt(n) * (1.0 + sigma))
-    k = np.arange(min(m, math.ceil(2.0 / eta) + 1))
+    k = np.arange(min(m, math.ceil(distance_factor / eta) + 1))
     draws = np.cumsum(n / (n - k))
-    gaps = 2.0 - k * eta - eta * sigma * np.sqrt(2.0 * (draws - 1.0) / math.pi)
+    gaps = distance_factor - k * eta - eta * sigma * np.sqrt(2.0 * (draws - 1.0) / math.pi)
     positive = gaps > 0
     excess = float(gaps[positive].sum()) / m
     bound = (first + second * root_log / float(SCALE)) / math.sqrt(n)
@@ -56,6 +61,18 @@ def search_drift(*, first: float, second: float) -> Drift | None:
         if best is not None and best.ratio >= 1.01:
             return best
     return best
+
+
+def needed_second(*, first: float, distance_factor: float) -> tuple[float, int, float] | None:
+    """Return the largest second constant that the drift needs beside `first`, with its n and δ; None if none does."""
+    found = []
+    for delta in (1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.9):
+        noise = math.sqrt(-math.log(delta)) / float(SCALE)
+        for n in (10**k for k in range(2, 7)):
+            ratio, _ = drift_ratio(n, delta, first=first, second=0.0, distance_factor=distance_factor)
+            found.append(((ratio - 1.0) * first / noise, n, delta))
+    best = max(found)
+    return best if best[0] > 0 else None
 
 
 def smallest_useful_n(*, first: float, second: float, dimension: int, delta: float) -> int:

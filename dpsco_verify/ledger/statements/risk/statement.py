@@ -7,11 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from dpsco_verify.evidence import (
+    Column,
+    ProofStep,
+    Quantity,
+    Sharpness,
+    Table,
+    Verdict,
+)
 from dpsco_verify.evidence.checker import RiskConstants, RiskDriftViolation, issue
-from dpsco_verify.evidence.records import Column, ProofStep, Quantity, Table, Verdict
 from dpsco_verify.execution import Outcome, WorkUnit
+from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
-from dpsco_verify.ledger.statements.risk.instances import SCALE, Drift, search_drift, smallest_useful_n
+from dpsco_verify.ledger.statements.risk.instances import (
+    SCALE,
+    Drift,
+    needed_second,
+    search_drift,
+    smallest_useful_n,
+)
 from dpsco_verify.ledger.statements.utility.constants import limit_constant
 
 CONSTANTS = (5, 20)
@@ -58,6 +72,7 @@ class Risk:
     label = "thm:main_result"
     text = f"Let n ≥ 16, ε ≤ 1/(2√n), σ = 8L√log(1/δ)/(√n ε). Then {_BOUND}"
     readings = _READINGS
+    discrepancies: Sequence[Discrepancy] = ()
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:  # noqa: ARG002  the same in all
         """Return the search for a counterexample."""
@@ -124,8 +139,31 @@ class Risk:
             tables=(_useful_table(proven),),
             counterexample=words,
             proof_steps=(_substitution(),),
+            sharpness=_sharpness(proven, _DISTANCE[reading.id]),
             certificate=certificate,
         )
+
+
+def _sharpness(proven: float, distance_factor: float) -> tuple[Sharpness, ...]:
+    """Return how small the two constants may be: both as the careful proof has them, the second beside the first."""
+    first, second = CONSTANTS
+    found = needed_second(first=float(first), distance_factor=distance_factor)
+    how = f"by a careful proof, with {NOISE} times as much in the second term"
+    return (
+        Sharpness(constant=str(first), claimed=float(first), holds_with=proven, needed=None, how=how),
+        Sharpness(
+            constant=str(second),
+            claimed=float(second),
+            holds_with=NOISE * proven,
+            needed=None if found is None else found[0],
+            how="by a careful proof"
+            + (
+                ""
+                if found is None
+                else f"; what is needed beside the {first} by the drift at n = {found[1]}, δ = {found[2]:g}"
+            ),
+        ),
+    )
 
 
 def _useful_table(proven: float) -> Table:

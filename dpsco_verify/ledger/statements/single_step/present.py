@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 
-from dpsco_verify.evidence.records import Axis, Column, MapPanel, MapPlot, Scale, Table
+from dpsco_verify.evidence import Axis, Column, MapPanel, MapPlot, Scale, Table
 from dpsco_verify.ledger.statements.single_step.empirical import Seen
 from dpsco_verify.ledger.statements.single_step.exact import Cell, Status
 from dpsco_verify.privacy.balls import ball

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import flint
 
-from dpsco_verify.evidence.records import ProofStep, Quantity, Verdict
+from dpsco_verify.evidence import ProofStep, Quantity, Verdict
 from dpsco_verify.ledger.statements.single_step.exact import Adjacency, sigma_ball
 from dpsco_verify.privacy.balls import ball, decide, gaussian_delta
 

@@ -6,14 +6,19 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from dpsco_verify.evidence import (
+    Quantity,
+    Sharpness,
+    Verdict,
+)
 from dpsco_verify.evidence.checker import Certificate, SingleStepRepair, SingleStepViolation, issue
-from dpsco_verify.evidence.records import Quantity, Verdict
 from dpsco_verify.execution import Outcome, WorkUnit
 from dpsco_verify.inference.bets import bet_fractions, depth_for_range
 from dpsco_verify.ledger.evidence_certificates import event_certificate
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
 from dpsco_verify.ledger.statements.single_step import present
 from dpsco_verify.ledger.statements.single_step.empirical import Seen, audit_point
+from dpsco_verify.ledger.statements.single_step.errata import DISCREPANCIES
 from dpsco_verify.ledger.statements.single_step.exact import (
     Adjacency,
     Cell,
@@ -105,6 +110,8 @@ class SingleStep:
             return (*work.panels[:2], *work.minibatch_panels[:1])
         return work.minibatch_panels if reading.id.endswith("minibatch") else work.panels
 
+    discrepancies = DISCREPANCIES
+
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
         """Return a unit for each panel of the map, for each smallest σ, and for each audited point."""
         work = WORK[context.profile]
@@ -195,8 +202,34 @@ class SingleStep:
             plots=(present.map_plot(reading.id, maps, work.epsilons, work.deltas),),
             counterexample=words,
             proof_steps=proof_steps(_adjacency(reading), _factor(reading)),
+            sharpness=(self._sharpness(reading, sigmas, verdict),),
             certificate=certificate,
             spent={str(k): s.alpha for k, s in enumerate(seen)},
+        )
+
+    @staticmethod
+    def _sharpness(
+        reading: Reading, sigmas: list[tuple[int, int, Fraction, Fraction, float]], verdict: Verdict
+    ) -> Sharpness:
+        """Return how small σ may be, as a multiple of the lemma's."""
+        enough = max(sigmas, key=lambda row: row[4])
+        exact = max((row for row in sigmas if row[1] == 1), key=lambda row: row[4], default=None)
+        certified = reading.id == "corrected" and verdict is Verdict.CERTIFIED
+        how = (
+            "certified for ε̃ ≤ 1.256, δ ≤ 0.81 and every m"
+            if certified
+            else f"at the places of the table, the largest at n = {enough[0]}, m = {enough[1]}, "
+            f"ε̃ = {float(enough[2]):g}, δ = {float(enough[3]):g}"
+        )
+        if exact is not None:
+            how += f"; what is needed at n = {exact[0]}, ε̃ = {float(exact[2]):g}, δ = {float(exact[3]):g}, exactly"
+        return Sharpness(
+            constant=f"{float(_factor(reading)):g} on σ",
+            claimed=float(_factor(reading)),
+            holds_with=float(_factor(reading)) if certified else enough[4],
+            # bisection leaves a relative error of 1e-9 above the exact factor
+            needed=None if exact is None else exact[4] * (1.0 - 2e-9),
+            how=how,
         )
 
     def _literal(

@@ -9,7 +9,7 @@ import flint
 from scipy.optimize import brentq
 
 from dpsco_verify.algorithm.stopping_law import tail_exact
-from dpsco_verify.evidence.records import ProofStep, Quantity, Verdict
+from dpsco_verify.evidence import ProofStep, Quantity, Verdict
 from dpsco_verify.privacy.balls import ball
 
 SMALLEST_N = 16

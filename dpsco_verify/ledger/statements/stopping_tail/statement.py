@@ -8,13 +8,7 @@ from dataclasses import dataclass
 
 from dpsco_verify.algorithm import StoppingRule
 from dpsco_verify.algorithm.stopping_law import janson_exponent, mean_iterations, tail_exact
-from dpsco_verify.evidence.checker import (
-    Certificate,
-    StoppingTailExponent,
-    StoppingTailViolation,
-    issue,
-)
-from dpsco_verify.evidence.records import (
+from dpsco_verify.evidence import (
     Axis,
     Column,
     LinePlot,
@@ -22,14 +16,22 @@ from dpsco_verify.evidence.records import (
     Scale,
     Series,
     SeriesStyle,
+    Sharpness,
     Table,
     Verdict,
+)
+from dpsco_verify.evidence.checker import (
+    Certificate,
+    StoppingTailExponent,
+    StoppingTailViolation,
+    issue,
 )
 from dpsco_verify.execution import Outcome, WorkUnit
 from dpsco_verify.inference.bets import bet_fractions, depth_for_range
 from dpsco_verify.ledger.evidence_certificates import mean_certificate
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
+from dpsco_verify.ledger.statements.stopping_tail.errata import DISCREPANCIES
 from dpsco_verify.ledger.statements.stopping_tail.law import (
     Simulation,
     Tail,
@@ -92,6 +94,7 @@ class StoppingTail:
     label = "thm:bins_and_balls"
     text = "For any n ≥ 16, with probability at least 1 − 2 exp(−n/16), τ ≤ 2n"
     readings = tuple(_reading(rule, counter=counter) for rule in StoppingRule for counter in (False, True))
+    discrepancies = DISCREPANCIES
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
         """Return one unit for the exact tails and one for each n at which the implementation is run."""
@@ -162,6 +165,7 @@ class StoppingTail:
             plots=(_plot(reading, tails, exponent),),
             counterexample=counterexample,
             proof_steps=proof_steps(),
+            sharpness=(_sharpness(tails, exponent),),
             certificate=certificate,
             spent={f"n={s.n}": s.alpha for s in simulations},
         )
@@ -259,6 +263,21 @@ def _exponent(reading: Reading) -> float | None:
         return None
     return janson_exponent(
         fewest_left=0.5, mean_per_point=math.log(2.0 / (1.0 - 2.0 / n)), horizon_per_point=2.0
+    )
+
+
+def _sharpness(tails: list[Tail], exponent: float | None) -> Sharpness:
+    """Return how small c may be in ``2e^{−n/c}``; the exact tail at n needs ``c ≥ n/log(2/P)``."""
+    sure = [tail.n / -math.log(tail.probability * (1.0 - tail.relative_error) / 2.0) for tail in tails]
+    how = f"what is needed by the exact tails for n = {tails[0].n} to {tails[-1].n}"
+    return Sharpness(
+        constant="16 in e^{−n/16}",
+        claimed=16.0,
+        holds_with=None if exponent is None else 1.0 / exponent,
+        needed=max(sure),
+        how=f"{how}; no c is enough for this rule, under which the tail tends to 1"
+        if exponent is None
+        else f"by Janson's bound for all n ≥ 16, without the factor 2; {how}",
     )
 
 

@@ -24,14 +24,17 @@ class Found:
     ratio: float
 
 
-def drift_ratio(n: int, sigma: float) -> float:
-    """Return the lower bound for the drift from the far end of W = [−D, D], d = 1, L = 1, over D(L + σ)/√n."""
+def drift_ratio(n: int, sigma: float, distance_factor: float = 2.0) -> float:
+    """Return the lower bound for the drift to a point κD away, d = 1, L = 1, over D(L + σ)/√n; κ = 2 across [−D, D].
+
+    It is the excess risk itself for σ = 0.
+    """
     m = n // 2 + 1
     eta = 1.0 / (math.sqrt(n) * (1.0 + sigma))
     k = np.arange(m)
     draws = np.cumsum(n / (n - k))
-    reached = -1.0 + k * eta + (draws - 1.0) * eta * sigma / math.sqrt(2.0 * math.pi)
-    return float(np.maximum(1.0 - reached, 0.0).mean()) / ((1.0 + sigma) / math.sqrt(n))
+    reached = k * eta + (draws - 1.0) * eta * sigma / math.sqrt(2.0 * math.pi)
+    return float(np.maximum(distance_factor - reached, 0.0).mean()) / ((1.0 + sigma) / math.sqrt(n))
 
 
 def variance_ratio(n: int, lipschitz: float, sigma: float) -> float:
@@ -48,6 +51,12 @@ def search_drift() -> Found:
         key=lambda found: found[0],
     )
     return Found(n=best[1], sigma=best[2], lipschitz=Fraction(1), ratio=best[0])
+
+
+def silent_drift(distance_factor: float) -> Found:
+    """Return the best member without noise, n from 2 to 10⁴."""
+    best = max((drift_ratio(n, 0.0, distance_factor), n) for n in sorted({*range(2, 100), *_sizes()}))
+    return Found(n=best[1], sigma=Fraction(0), lipschitz=Fraction(1), ratio=best[0])
 
 
 def search_variance() -> Found:

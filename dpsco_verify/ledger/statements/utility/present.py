@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
-from dpsco_verify.evidence.records import Axis, Column, LinePlot, Scale, Series, SeriesStyle, Table
+from dpsco_verify.evidence import (
+    Axis,
+    Column,
+    LinePlot,
+    Scale,
+    Series,
+    SeriesStyle,
+    Sharpness,
+    Table,
+)
 from dpsco_verify.ledger.statements.utility.constants import careful_constant, constant_at
-from dpsco_verify.ledger.statements.utility.counterexample import Found
+from dpsco_verify.ledger.statements.utility.counterexample import Found, silent_drift
 from dpsco_verify.ledger.statements.utility.measure import Measured
 
 _SIZES = (2, 3, 4, 8, 16, 17, 32, 64, 100, 256, 1000, 10_000)
@@ -15,6 +25,38 @@ _SIZES = (2, 3, 4, 8, 16, 17, 32, 64, 100, 256, 1000, 10_000)
 def rational(value: float) -> str:
     """Return the rational that a double is, in lowest terms."""
     return str(Fraction(value))
+
+
+def sharpness(
+    claimed: float,
+    distance_factor: float,
+    proven: float | None,
+    found: Found | None,
+    measured: Sequence[Measured],
+) -> Sharpness:
+    """Return how small the constant may be: the careful proof against the best lower bound, exact or measured."""
+    if proven is not None and found is None and any(m.low > claimed for m in measured):
+        # Samples refuted what is proven of the algorithm: they are of another one, of which nothing is proven.
+        proven = None
+    drift = found if proven is None and found is not None else silent_drift(distance_factor)
+    needed = {f"by the drift at n = {drift.n}, σ = {float(drift.sigma):g} L, in closed form": drift.ratio}
+    for m in measured:
+        where = f"by the lower confidence bound on {m.instance} at n = {m.n}, σ = {m.sigma:g} L"
+        needed[where] = m.low
+    where = max(needed, key=needed.__getitem__)
+    if proven is not None:
+        proof = "by a careful proof for every n ≥ 2"
+    elif found is not None:
+        proof = "no constant is enough: what is needed grows like √n as L and σ shrink"
+    else:
+        proof = "no constant is proven of an implementation that exceeds the claim"
+    return Sharpness(
+        constant="5/2",
+        claimed=claimed,
+        holds_with=proven,
+        needed=needed[where],
+        how=f"{proof}; what is needed {where}",
+    )
 
 
 def constant_table(distance_factor: float, *, variance: bool) -> Table:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import flint
 
 from dpsco_verify.algorithm.stopping_law import mean_iterations
-from dpsco_verify.evidence.records import ProofStep, Quantity, Verdict
+from dpsco_verify.evidence import ProofStep, Quantity, Verdict
 from dpsco_verify.ledger.statements.utility.constants import limit_constant
 from dpsco_verify.privacy.balls import ball
 

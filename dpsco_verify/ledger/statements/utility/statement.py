@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dpsco_verify.algorithm import NoiseConvention
+from dpsco_verify.evidence import Quantity, Verdict
 from dpsco_verify.evidence.checker import (
     Certificate,
     UtilityConstant,
@@ -13,7 +14,6 @@ from dpsco_verify.evidence.checker import (
     UtilityVarianceViolation,
     issue,
 )
-from dpsco_verify.evidence.records import Quantity, Verdict
 from dpsco_verify.execution import Outcome, WorkUnit
 from dpsco_verify.inference.bets import bet_fractions, depth_for_range
 from dpsco_verify.ledger.evidence_certificates import mean_certificate
@@ -22,6 +22,7 @@ from dpsco_verify.ledger.statement import Conclusion, Context, Reading
 from dpsco_verify.ledger.statements.utility import present
 from dpsco_verify.ledger.statements.utility.constants import careful_constant, limit_constant
 from dpsco_verify.ledger.statements.utility.counterexample import Found, search_drift, search_variance
+from dpsco_verify.ledger.statements.utility.errata import DISCREPANCIES
 from dpsco_verify.ledger.statements.utility.instances import GEOMETRIES, NAMES
 from dpsco_verify.ledger.statements.utility.measure import (
     THEOREM_CONSTANT,
@@ -112,6 +113,7 @@ class Utility:
             "as diameter, with the noise as Section 4 writes it: N(0, σI), a standard deviation of √σ a coordinate",
         ),
     )
+    discrepancies = DISCREPANCIES
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
         """Return a unit for each instance, n and σ, and one for the search."""
@@ -197,6 +199,7 @@ class Utility:
             plots=(present.ratio_plot(reading.id, measured, self.constant, proven),),
             counterexample=words,
             proof_steps=proof_steps(kappa, variance_is_sigma=_is_variance(reading)),
+            sharpness=(present.sharpness(self.constant, kappa, proven, found, [*measured, worst.confirmed]),),
             certificate=certificate,
             spent={
                 **{name: m.alpha for (name, _), m in _run_cells(cells, outcomes, prefix)},

@@ -1,0 +1,88 @@
+"""What evidence is made of: verdicts, quantities and tables.
+
+The records are frozen and strict: a quantity that is not finite (JSON has no word for it), or a table whose rows do
+not fit its columns, is refused where it is built.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+
+import msgspec
+
+from dpsco_verify.errors import InputError
+
+Scalar = bool | int | float | str | None
+"""A cell of a table or the value of a quantity; floats are finite. None stands for "there is none"."""
+
+
+class Verdict(enum.StrEnum):
+    """What a check has shown about one reading of a claim."""
+
+    CERTIFIED = "certified"
+    HOLDS_ON_GRID = "holds_on_grid"
+    NOT_REFUTED = "not_refuted"
+    REFUTED = "refuted"
+    ILL_POSED = "ill_posed"
+    INCONCLUSIVE = "inconclusive"
+
+
+VERDICT_MEANING: dict[Verdict, str] = {
+    Verdict.CERTIFIED: "holds over the whole range that it names: exact or interval arithmetic, with a "
+    "closed-form argument where no finite computation reaches",
+    Verdict.HOLDS_ON_GRID: "holds, exactly or rigorously, at every point of the stated grid; nothing is said "
+    "between the points",
+    Verdict.NOT_REFUTED: "a statistical test found no violation; the smallest that it would have found is "
+    "stated",
+    Verdict.REFUTED: "false: there is a concrete counterexample, with a certificate that an independent "
+    "checker accepts",
+    Verdict.ILL_POSED: "the text has no meaning in a case that does occur",
+    Verdict.INCONCLUSIVE: "not enough evidence either way within this profile's budget",
+}
+
+
+def require_finite(where: str, value: object) -> None:
+    """Refuse a float that is not finite; `where` names it in the message."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(
+            f"{where}={value!r} is not finite; record finite numbers, or None with a note that says why"
+        )
+
+
+class Quantity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A figure of the evidence: its value, its unit where it has one, and a note where it needs one."""
+
+    value: Scalar
+    unit: str | None = None
+    note: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a value that is not finite."""
+        require_finite("value", self.value)
+
+
+class Column(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A column of a table."""
+
+    name: str
+    unit: str | None = None
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table of evidence; each row has one cell a column."""
+
+    id: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Scalar, ...], ...]
+
+    def __post_init__(self) -> None:
+        """Refuse rows that do not fit and cells that are not finite."""
+        for number, row in enumerate(self.rows):
+            if len(row) != len(self.columns):
+                raise InputError(
+                    f"rows[{number}] of table {self.id!r} has {len(row)} cells; it needs {len(self.columns)}"
+                )
+            for column, cell in zip(self.columns, row, strict=True):
+                require_finite(f"rows[{number}][{column.name}] of table {self.id!r}", cell)
