@@ -26,6 +26,9 @@ from dpsco_verify.privacy.balls import ball, decide, enclose
 
 DELTA_PRIME = Fraction(1, 1000)
 TAU = 32
+PRINTED_POWER = 2
+"""The power of ε₁ in the printed denominator; 0 would be right."""
+
 EPSILONS = tuple(Fraction(k, 128) for k in (1, 4, 16, 32, 64, 128, 256))
 
 
@@ -70,12 +73,12 @@ def _row(epsilon_0: Fraction) -> Row:
         return ball(epsilon_0).expm1()
 
     def as_written() -> flint.arb:
-        return (ball(DELTA_PRIME).log() / epsilon_1() ** 2).exp()
+        return (ball(DELTA_PRIME).log() / epsilon_1() ** PRINTED_POWER).exp()
 
     return Row(
         epsilon_0=epsilon_0,
         epsilon_1=math.expm1(epsilon_0),
-        literal=enclose(lambda: -1 / epsilon_1() ** 2),
+        literal=enclose(lambda: -1 / epsilon_1() ** PRINTED_POWER),
         mismatch=decide(lambda: ball(DELTA_PRIME), as_written) is True,
         symmetric=enclose(lambda: -1 / (1 + epsilon_1()) ** 2),
     )

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 import flint
 
@@ -136,6 +137,9 @@ class DualNorm:
     )
     discrepancies = _DISCREPANCIES
 
+    extreme: Mapping[str, Literal["least", "greatest"]] = {"literal": "least", "corrected": "greatest"}
+    """The extreme value that each reading takes for the norm."""
+
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:  # noqa: ARG002  the same work everywhere
         """Return the one unit."""
         return (WorkUnit(name=f"{self.id}/{reading.id}/extremes", function=extremes, cost=0.05),)
@@ -144,7 +148,8 @@ class DualNorm:
         """Refute the literal text if a minimum is not the norm."""
         found: list[Extremes] = outcomes[f"{self.id}/{reading.id}/extremes"].value
         literal = reading.id == "literal"
-        right = [row for row in found if (row.least_is_norm if literal else row.greatest_is_norm)]
+        greatest = self.extreme[reading.id] == "greatest"
+        right = [row for row in found if (row.greatest_is_norm if greatest else row.least_is_norm)]
         evidence = {
             "cases in which it is the norm": Quantity(value=len(right), unit=f"of {len(found)}"),
         }
