@@ -67,7 +67,7 @@ def basis(erratum: Erratum) -> str:
     """Return what the consequence rests on, and what of it this run did not verify; empty where on nothing."""
     parts = []
     if erratum.rests_on:
-        parts.append(f"this rests on {', '.join(erratum.rests_on)}")
+        parts.append(f"that it changes no more rests on {', '.join(erratum.rests_on)}")
     if erratum.not_verified:
         parts.append(f"not verified in this run: {', '.join(erratum.not_verified)}")
     return "; ".join(parts)

@@ -26,6 +26,24 @@ def test_the_python_example_runs(capsys):
     assert float(excess) >= 0
 
 
+@pytest.mark.slow
+def test_the_output_is_the_real_one(tmp_path):
+    command, shown = re.search(
+        r"`make audit PROFILE=(quick ARGS=\"[^\"]*\")`:\n\n```\n(.*?)```", README, re.DOTALL
+    ).groups()
+    assert command == 'quick ARGS="--select single-step"'
+    out = ["--out", str(tmp_path / "report")]
+    result = CliRunner().invoke(main, ["audit", "--profile", "quick", "--select", "single-step", *out])
+    assert result.exit_code == 0
+
+    def lines(text):
+        text = re.sub(r"[0-9.]+ s;", "* s;", text.replace(str(tmp_path / "report"), "reports/latest"))
+        # a rule of the table may be longer than its title
+        return [re.sub("─+", "─", line.rstrip()) for line in text.strip().splitlines()]
+
+    assert lines(result.stdout) == lines(shown)
+
+
 def test_every_make_target_exists():
     for target in set(re.findall(r"(?:`|^|run: )make ([a-z-]+)", README, re.MULTILINE)):
         assert re.search(rf"^{target}:", MAKEFILE, re.MULTILINE), target

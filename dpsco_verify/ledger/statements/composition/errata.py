@@ -51,7 +51,7 @@ DISCREPANCIES = (
             "With the printed bound of 2ε₀ on ε₁ the drift is 8τε̃²/n², twice what the theorem has, and for "
             "the largest ε̃ and small n the product of ε₀ and ε₁ does exceed 4ε̃²/n²."
         ),
-        repair="Write 8 for 4 in the drift term, or ask for a slightly smaller ε̃.",
+        repair="Write the constant below in place of 4 (the printed bound on ε₁ gives 8), or ask for a smaller ε̃.",
         shown_by=("composition#drift",),
         constants=(("composition/literal", "4 in 4τε̃²/n²"),),
     ),
