@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import flint
@@ -39,6 +40,11 @@ def printed(place: Place) -> Claimed:
 def repaired(place: Place) -> Claimed:
     """Return the same with the constant 9 in place of √3."""
     return _claimed(place, NOISE_SQUARED["corrected"])
+
+
+def one_less(place: Place) -> Claimed:
+    """Return the same with the next smaller whole constant, to see that not every point is proven with it."""
+    return _claimed(place, (math.isqrt(NOISE_SQUARED["corrected"]) - 1) ** 2)
 
 
 _SIZES = {

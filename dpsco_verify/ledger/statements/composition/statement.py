@@ -86,6 +86,15 @@ class Composition:
                     cost=1.5e-3 * len(grid),
                 )
             )
+            if reading.id == "corrected":
+                units.append(
+                    WorkUnit(
+                        name=f"{prefix}/one-less/n={n}",
+                        function=cells_of.decide_places,
+                        arguments={"claim": claim.one_less, "places": grid},
+                        cost=1.5e-3 * len(grid),
+                    )
+                )
             units.append(
                 WorkUnit(
                     name=f"{prefix}/slack/n={n}",
@@ -139,6 +148,13 @@ class Composition:
                 note="steps of 0.01 from 0.5, τ = 1, ε̃ = 1.256, n = 16 and 1000",
             )
         constant = claim.NOISE_SQUARED[reading.id] ** 0.5
+        if reading.id == "corrected":
+            less: list[Cell] = [c for n in sizes for c in outcomes[f"{prefix}/one-less/n={n}"].value]
+            evidence["grid points proven with the next smaller whole constant"] = Quantity(
+                value=sum(c.status is Status.HOLDS for c in less),
+                unit=f"of {len(less)}",
+                note=f"{constant - 1:g} in place of {constant:g}",
+            )
         factors = [s.sigma for s in slacks]
         evidence["smallest c proven in σ = cL√log(1/δ)/ε̃, τ = n, δ = δ' = 10⁻⁶, ε̃ = 1.256"] = Quantity(
             value=None if None in factors else constant * max(f for f in factors if f is not None),
