@@ -251,3 +251,10 @@ def test_help_and_version_answer():
         assert result.exit_code == 0
         assert result.stderr == ""
     assert "Exit codes" in run("audit", "--help").stdout
+
+
+def test_the_module_is_the_program():
+    result = subprocess.run(
+        [sys.executable, "-m", "dpsco_verify", "claims"], capture_output=True, text=True, check=True
+    )
+    assert result.stdout == run("claims").stdout
