@@ -28,6 +28,7 @@ from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
 from dpsco_verify.ledger.statements.stopping_tail import law
+from dpsco_verify.ledger.statements.stopping_tail.readings import rule_and_counter, stopping_readings
 
 SMALLEST_N = 16
 _LARGEST = {Profile.QUICK: 96, Profile.STANDARD: 256, Profile.DEEP: 512}
@@ -70,25 +71,10 @@ def means(*, rule: StoppingRule, counter: bool, largest: int, doublings: int) ->
     return Means(exact=exact, doubling=tuple(doubling), disagreement=next(strange, None))
 
 
-def _reading(rule: StoppingRule, *, counter: bool) -> Reading:
-    stop = {
-        StoppingRule.LOOP: "as the loop is written, it ends at ⌊n/2⌋ + 1 distinct points",
-        StoppingRule.TEXT: "as Section 4 says, it ends at ⌈n/2⌉ distinct points",
-        StoppingRule.ALL_POINTS: "as the proof of the lemma after the theorem says, τ = min{t : S_t = n}: it ends "
-        "when all n points have been seen",
-    }[rule]
-    count = "the final value of the loop's counter" if counter else "the number of iterations"
-    return Reading(
-        id=f"{rule.value}-counter" if counter else rule.value,
-        text=f"{stop}; τ is {count}",
-        statement="there is a constant C with E[τ] ≤ C n for every n ≥ 16",
-        method="E[τ] = n(H_n − H_{n−m}) exactly (a sum of geometric means), m being the number of distinct points at "
-        "the stop; the supremum of E[τ]/n over all n by monotonicity, or its growth by 1/2 at each doubling of n",
-    )
-
-
-def _parse(reading: Reading) -> tuple[StoppingRule, bool]:
-    return StoppingRule(reading.id.removesuffix("-counter")), reading.id.endswith("-counter")
+_METHOD = (
+    "E[τ] = n(H_n − H_{n−m}) exactly (a sum of geometric means), m being the number of distinct points at the stop; "
+    "the supremum of E[τ]/n over all n by monotonicity, or its growth by 1/2 at each doubling of n"
+)
 
 
 class StoppingMean:
@@ -99,12 +85,14 @@ class StoppingMean:
     reference = "Theorem 4.1"
     label = "thm:bins_and_balls"
     text = "E[τ] ≤ O(n)"
-    readings = tuple(_reading(rule, counter=counter) for rule in StoppingRule for counter in (False, True))
+    readings = stopping_readings(
+        statement="there is a constant C with E[τ] ≤ C n for every n ≥ 16", method=_METHOD
+    )
     discrepancies: Sequence[Discrepancy] = ()
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
         """Return the one unit."""
-        rule, counter = _parse(reading)
+        rule, counter = rule_and_counter(reading)
         return (
             WorkUnit(
                 name=f"{self.id}/{reading.id}/means",

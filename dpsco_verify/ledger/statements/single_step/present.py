@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 
-from dpsco_verify.evidence import Axis, Column, MapPanel, MapPlot, Scale, Table
+from dpsco_verify.evidence import Axis, Column, MapPanel, MapPlot, Quantity, Scale, Sharpness, Table, Verdict
 from dpsco_verify.ledger.statements.single_step.empirical import Seen
 from dpsco_verify.ledger.statements.single_step.exact import Cell, Status
+from dpsco_verify.ledger.statements.single_step.proof import DELTA_MAX, EPSILON_MAX
 from dpsco_verify.privacy.balls import ball
 from dpsco_verify.privacy.single_step import NeighbouringStep
 
@@ -134,3 +135,60 @@ def counterexample_words(
 
 def _multiple(x: Fraction) -> str:
     return {Fraction(1): "+L", Fraction(-1): "−L", Fraction(0): "0"}.get(x, f"{float(x):g} L")
+
+
+def sharpness(
+    factor: Fraction, sigmas: list[tuple[int, int, Fraction, Fraction, float]], verdict: Verdict
+) -> Sharpness:
+    """Return how small σ may be, as a multiple of the lemma's; the reading has `factor` of it."""
+    enough = max(sigmas, key=lambda row: row[4])
+    exact = max((row for row in sigmas if row[1] == 1), key=lambda row: row[4], default=None)
+    certified = verdict is Verdict.CERTIFIED
+    how = (
+        f"certified for ε̃ ≤ {float(EPSILON_MAX):g}, δ ≤ {float(DELTA_MAX):g} and every m"
+        if certified
+        else f"at the places of the table, the largest at n = {enough[0]}, m = {enough[1]}, "
+        f"ε̃ = {float(enough[2]):g}, δ = {float(enough[3]):g}"
+    )
+    if exact is not None:
+        how += (
+            f"; what is needed at n = {exact[0]}, ε̃ = {float(exact[2]):g}, δ = {float(exact[3]):g}, exactly"
+        )
+    return Sharpness(
+        constant=f"{float(factor):g} on σ",
+        claimed=float(factor),
+        holds_with=float(factor) if certified else enough[4],
+        # bisection leaves a relative error of 1e-9 above the exact factor
+        needed=None if exact is None else exact[4] * (1.0 - 2e-9),
+        how=how,
+    )
+
+
+def evidence(cells: list[Cell], failing: list[Cell], seen: list[Seen]) -> dict[str, Quantity]:
+    """Return the counts over the map and over the audited points."""
+    region = [c for c in cells if c.epsilon_tilde <= EPSILON_MAX and c.delta <= DELTA_MAX]
+    found = {
+        "grid points at which it fails": Quantity(value=len(failing), unit=f"of {len(cells)}"),
+        "grid points undecided": Quantity(
+            value=sum(c.status is Status.OPEN for c in cells), note="between the bounds; none for m = 1"
+        ),
+        "of the failing ones, with ε̃ ≤ 1.256 and δ ≤ 0.81": Quantity(
+            value=sum(c in failing for c in region), unit=f"of {len(region)}"
+        ),
+    }
+    if region:
+        worst = max(region, key=lambda c: c.ratio)
+        found["largest true δ over the claimed one, with ε̃ ≤ 1.256 and δ ≤ 0.81"] = Quantity(
+            value=worst.ratio,
+            note=f"at n = {worst.n}, m = {worst.m}, ε̃ = {float(worst.epsilon_tilde):g}, "
+            f"δ = {float(worst.delta):g}",
+        )
+    found["audited points refuted from samples"] = Quantity(
+        value=sum(s.result.refuted for s in seen), unit=f"of {len(seen)}"
+    )
+    found["audited points whose gap was within reach"] = Quantity(
+        value=sum(s.within_reach for s in seen),
+        unit=f"of {len(seen)}",
+        note="reach: found within the cap but for probability 1e-9; the others state their MDV",
+    )
+    return found

@@ -13,6 +13,9 @@ from dpsco_verify.privacy.balls import ball, decide, gaussian_delta
 EPSILON_MAX = Fraction(1256, 1000)
 """The largest ε̃ of Theorem ``thm:dp_guarantee``, which uses the lemma."""
 
+DELTA_MAX = Fraction(81, 100)
+"""The corrected reading's largest δ; the checker confirms that it is below e^{−1.256/6}."""
+
 _EPSILONS = tuple(Fraction(k, 100) for k in (1, 5, 10, 25, 50, 75, 100, 125))
 _DELTAS = tuple(Fraction(1, 10**k) for k in range(1, 13))
 

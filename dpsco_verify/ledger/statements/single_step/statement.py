@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from dpsco_verify.evidence import (
-    Quantity,
-    Sharpness,
     Verdict,
 )
 from dpsco_verify.evidence.checker import Certificate, SingleStepRepair, SingleStepViolation, issue
@@ -28,7 +26,7 @@ from dpsco_verify.ledger.statements.single_step.exact import (
     sigma_ball,
     sufficient_factor,
 )
-from dpsco_verify.ledger.statements.single_step.proof import EPSILON_MAX, proof_steps
+from dpsco_verify.ledger.statements.single_step.proof import DELTA_MAX, EPSILON_MAX, proof_steps
 from dpsco_verify.ledger.statements.single_step.work import WORK, points
 
 _EXACT = (
@@ -81,9 +79,6 @@ _READINGS = (
         weight=1.0,
     ),
 )
-
-DELTA_MAX = Fraction(81, 100)
-"""The corrected reading's largest δ; the checker confirms that it is below e^{−1.256/6}."""
 
 
 def _adjacency(reading: Reading) -> Adjacency:
@@ -197,39 +192,14 @@ class SingleStep:
         return Conclusion(
             verdict=verdict,
             summary=summary,
-            evidence=_evidence(cells, failing, seen),
+            evidence=present.evidence(cells, failing, seen),
             tables=(present.sigma_table(sigmas, exact=panels[0][1] == 1), present.audit_table(seen)),
             plots=(present.map_plot(reading.id, maps, work.epsilons, work.deltas),),
             counterexample=words,
             proof_steps=proof_steps(_adjacency(reading), _factor(reading)),
-            sharpness=(self._sharpness(reading, sigmas, verdict),),
+            sharpness=(present.sharpness(_factor(reading), sigmas, verdict),),
             certificate=certificate,
             spent={str(k): s.alpha for k, s in enumerate(seen)},
-        )
-
-    @staticmethod
-    def _sharpness(
-        reading: Reading, sigmas: list[tuple[int, int, Fraction, Fraction, float]], verdict: Verdict
-    ) -> Sharpness:
-        """Return how small σ may be, as a multiple of the lemma's."""
-        enough = max(sigmas, key=lambda row: row[4])
-        exact = max((row for row in sigmas if row[1] == 1), key=lambda row: row[4], default=None)
-        certified = reading.id == "corrected" and verdict is Verdict.CERTIFIED
-        how = (
-            "certified for ε̃ ≤ 1.256, δ ≤ 0.81 and every m"
-            if certified
-            else f"at the places of the table, the largest at n = {enough[0]}, m = {enough[1]}, "
-            f"ε̃ = {float(enough[2]):g}, δ = {float(enough[3]):g}"
-        )
-        if exact is not None:
-            how += f"; what is needed at n = {exact[0]}, ε̃ = {float(exact[2]):g}, δ = {float(exact[3]):g}, exactly"
-        return Sharpness(
-            constant=f"{float(_factor(reading)):g} on σ",
-            claimed=float(_factor(reading)),
-            holds_with=float(_factor(reading)) if certified else enough[4],
-            # bisection leaves a relative error of 1e-9 above the exact factor
-            needed=None if exact is None else exact[4] * (1.0 - 2e-9),
-            how=how,
         )
 
     def _literal(
@@ -341,32 +311,3 @@ class SingleStep:
                 None,
             )
         return verdict, summary, certificate
-
-
-def _evidence(cells: list[Cell], failing: list[Cell], seen: list[Seen]) -> dict[str, Quantity]:
-    region = [c for c in cells if c.epsilon_tilde <= EPSILON_MAX and c.delta <= DELTA_MAX]
-    evidence = {
-        "grid points at which it fails": Quantity(value=len(failing), unit=f"of {len(cells)}"),
-        "grid points undecided": Quantity(
-            value=sum(c.status is Status.OPEN for c in cells), note="between the bounds; none for m = 1"
-        ),
-        "of the failing ones, with ε̃ ≤ 1.256 and δ ≤ 0.81": Quantity(
-            value=sum(c in failing for c in region), unit=f"of {len(region)}"
-        ),
-    }
-    if region:
-        worst = max(region, key=lambda c: c.ratio)
-        evidence["largest true δ over the claimed one, with ε̃ ≤ 1.256 and δ ≤ 0.81"] = Quantity(
-            value=worst.ratio,
-            note=f"at n = {worst.n}, m = {worst.m}, ε̃ = {float(worst.epsilon_tilde):g}, "
-            f"δ = {float(worst.delta):g}",
-        )
-    evidence["audited points refuted from samples"] = Quantity(
-        value=sum(s.result.refuted for s in seen), unit=f"of {len(seen)}"
-    )
-    evidence["audited points whose gap was within reach"] = Quantity(
-        value=sum(s.within_reach for s in seen),
-        unit=f"of {len(seen)}",
-        note="reach: found within the cap but for probability 1e-9; the others state their MDV",
-    )
-    return evidence

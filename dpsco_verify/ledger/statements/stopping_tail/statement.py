@@ -6,18 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dpsco_verify.algorithm import StoppingRule
-from dpsco_verify.algorithm.stopping_law import janson_exponent, mean_iterations, tail_exact
+from dpsco_verify.algorithm.stopping_law import janson_exponent, tail_exact
 from dpsco_verify.evidence import (
-    Axis,
-    Column,
-    LinePlot,
     Quantity,
-    Scale,
-    Series,
-    SeriesStyle,
-    Sharpness,
-    Table,
     Verdict,
 )
 from dpsco_verify.evidence.checker import (
@@ -31,6 +22,7 @@ from dpsco_verify.inference.bets import bet_fractions, depth_for_range
 from dpsco_verify.ledger.evidence_certificates import mean_certificate
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
+from dpsco_verify.ledger.statements.stopping_tail import present
 from dpsco_verify.ledger.statements.stopping_tail.errata import DISCREPANCIES
 from dpsco_verify.ledger.statements.stopping_tail.law import (
     Simulation,
@@ -41,6 +33,7 @@ from dpsco_verify.ledger.statements.stopping_tail.law import (
     simulate,
 )
 from dpsco_verify.ledger.statements.stopping_tail.proof import SMALLEST_N, proof_steps
+from dpsco_verify.ledger.statements.stopping_tail.readings import rule_and_counter, stopping_readings
 
 _METHOD = (
     "exact recursion for the number of distinct points (rational arithmetic at the smallest n, doubles with a proven "
@@ -64,27 +57,6 @@ _WORK = {
 }
 
 
-def _reading(rule: StoppingRule, *, counter: bool) -> Reading:
-    stop = {
-        StoppingRule.LOOP: "as the loop is written, `while |F| ≤ n/2`: it ends at ⌊n/2⌋ + 1 distinct points",
-        StoppingRule.TEXT: "as Section 4 says, once |F| ≥ n/2: it ends at ⌈n/2⌉ distinct points",
-        StoppingRule.ALL_POINTS: "as the proof of the lemma after the theorem says, τ = min{t : S_t = n}: it ends "
-        "when all n points have been seen",
-    }[rule]
-    count = "the final value of the loop's counter" if counter else "the number of iterations"
-    return Reading(
-        id=f"{rule.value}-counter" if counter else rule.value,
-        text=f"{stop}; τ is {count}",
-        statement="P(τ > 2n) ≤ 2 exp(−n/16) for every n ≥ 16",
-        method=_METHOD,
-        weight=1.0,
-    )
-
-
-def _rule(reading: Reading) -> tuple[StoppingRule, bool]:
-    return StoppingRule(reading.id.removesuffix("-counter")), reading.id.endswith("-counter")
-
-
 class StoppingTail:
     """``stopping-tail``: for n ≥ 16, ``P(τ ≤ 2n) ≥ 1 − 2e^{−n/16}``."""
 
@@ -93,12 +65,14 @@ class StoppingTail:
     reference = "Theorem 4.1"
     label = "thm:bins_and_balls"
     text = "For any n ≥ 16, with probability at least 1 − 2 exp(−n/16), τ ≤ 2n"
-    readings = tuple(_reading(rule, counter=counter) for rule in StoppingRule for counter in (False, True))
+    readings = stopping_readings(
+        statement="P(τ > 2n) ≤ 2 exp(−n/16) for every n ≥ 16", method=_METHOD, weight=1.0
+    )
     discrepancies = DISCREPANCIES
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
         """Return one unit for the exact tails and one for each n at which the implementation is run."""
-        rule, counter = _rule(reading)
+        rule, counter = rule_and_counter(reading)
         work = _WORK[context.profile]
         prefix = f"{self.id}/{reading.id}"
         units = [
@@ -161,11 +135,11 @@ class StoppingTail:
             verdict=verdict,
             summary=summary,
             evidence=evidence,
-            tables=(_tail_table(reading, tails), _simulation_table(simulations)),
-            plots=(_plot(reading, tails, exponent),),
+            tables=(present.tail_table(reading, tails), present.simulation_table(simulations)),
+            plots=(present.plot(reading, tails, exponent),),
             counterexample=counterexample,
             proof_steps=proof_steps(),
-            sharpness=(_sharpness(tails, exponent),),
+            sharpness=(present.sharpness(tails, exponent),),
             certificate=certificate,
             spent={f"n={s.n}": s.alpha for s in simulations},
         )
@@ -179,7 +153,7 @@ class StoppingTail:
         exponent: float | None,
         simulations: list[Simulation],
     ) -> tuple[Certificate | None, Verdict, str, str | None]:
-        _, counter = _rule(reading)
+        _, counter = rule_and_counter(reading)
         if violated:
             first = violated[0]
             exact = tail_exact(first.n, first.points, first.draws)
@@ -257,106 +231,10 @@ def _exponent(reading: Reading) -> float | None:
 
     ``μ/n ≤ ln(n/(n − m)) ≤ ln(2/(1 − 2/n))`` falls with n and ``p ≥ 1/2``, so n = 16 is the worst.
     """
-    rule, _ = _rule(reading)
+    rule, _ = rule_and_counter(reading)
     n = SMALLEST_N
     if points_at_stop(rule, n) == n:
         return None
     return janson_exponent(
         fewest_left=0.5, mean_per_point=math.log(2.0 / (1.0 - 2.0 / n)), horizon_per_point=2.0
-    )
-
-
-def _sharpness(tails: list[Tail], exponent: float | None) -> Sharpness:
-    """Return how small c may be in ``2e^{−n/c}``; the exact tail at n needs ``c ≥ n/log(2/P)``."""
-    sure = [tail.n / -math.log(tail.probability * (1.0 - tail.relative_error) / 2.0) for tail in tails]
-    how = f"what is needed by the exact tails for n = {tails[0].n} to {tails[-1].n}"
-    return Sharpness(
-        constant="16 in e^{−n/16}",
-        claimed=16.0,
-        holds_with=None if exponent is None else 1.0 / exponent,
-        needed=max(sure),
-        how=f"{how}; no c is enough for this rule, under which the tail tends to 1"
-        if exponent is None
-        else f"by Janson's bound for all n ≥ 16, without the factor 2; {how}",
-    )
-
-
-def _tail_table(reading: Reading, tails: list[Tail]) -> Table:
-    rule, counter = _rule(reading)
-    shown = [
-        tail for tail in tails if tail.n in (16, 17, 20, 24, 32, 48, 64, 96, 128, 192, 256, 384, 400, 512)
-    ]
-    return Table(
-        id="exact-tail",
-        title="Exact tail against the bound",
-        columns=(
-            Column(name="n", unit="points"),
-            Column(name="distinct points at the stop"),
-            Column(name="E[τ]", unit="iterations"),
-            Column(name="P(τ > 2n)"),
-            Column(name="2 exp(−n/16)"),
-            Column(name="ratio"),
-        ),
-        rows=tuple(
-            (
-                tail.n,
-                tail.points,
-                float(mean_iterations(tail.n, points_at_stop(rule, tail.n)) + int(counter)),
-                tail.probability,
-                claimed_tail(tail.n),
-                tail.ratio,
-            )
-            for tail in shown
-        ),
-    )
-
-
-def _simulation_table(simulations: list[Simulation]) -> Table:
-    return Table(
-        id="simulation",
-        title="Stopping times of the implementation",
-        columns=(
-            Column(name="n", unit="points"),
-            Column(name="runs"),
-            Column(name="distance from the exact law"),
-            Column(name="rejected from"),
-            Column(name="detectable distance (power 0.9)"),
-            Column(name="runs with τ > 2n"),
-            Column(name="claimed bound on P(τ > 2n)"),
-            Column(name="detectable excess over it (power 0.9)"),
-        ),
-        rows=tuple(
-            (s.n, s.runs, s.distance, s.threshold, s.detectable_distance, s.late, s.claimed, s.tail_mdv)
-            for s in simulations
-        ),
-    )
-
-
-def _plot(reading: Reading, tails: list[Tail], exponent: float | None) -> LinePlot:
-    x = tuple(float(tail.n) for tail in tails)
-    series = [
-        Series(name="exact P(τ > 2n)", x=x, y=tuple(tail.probability for tail in tails)),
-        Series(
-            name="the statement, 2 exp(−n/16)",
-            x=x,
-            y=tuple(claimed_tail(tail.n) for tail in tails),
-            style=SeriesStyle.BOUND,
-        ),
-    ]
-    if exponent is not None:
-        series.append(
-            Series(
-                name=f"proven for all n, exp(−{exponent:.3f} n)",
-                x=x,
-                y=tuple(math.exp(-exponent * tail.n) for tail in tails),
-            )
-        )
-    return LinePlot(
-        id="tail",
-        title=f"Probability of more than 2n iterations, reading {reading.id}",
-        caption="The exact tail of the stopping time, the statement's bound, and the bound proven for every n "
-        "where there is one. The statement holds where the exact curve lies below the dashed one.",
-        x_axis=Axis(label="n (points)"),
-        y_axis=Axis(label="probability", scale=Scale.LOG),
-        series=tuple(series),
     )
