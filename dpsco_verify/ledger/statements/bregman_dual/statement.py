@@ -18,13 +18,12 @@ from dpsco_verify.execution import Outcome, WorkUnit
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
 from dpsco_verify.ledger.statements.bregman_dual.errata import DISCREPANCIES
-from dpsco_verify.ledger.statements.duality.curvature import CASES, Curvature, explore
+from dpsco_verify.ledger.statements.duality.curvature import CASES, Curvature, units_for
 
 INTEGRAL = Fraction(1, 2)
 """``∫₀¹ t dt``: what a 1/α-Lipschitz gradient of Φ* gives in place of the 1."""
 
 _PAIRS = {Profile.QUICK: 1_000, Profile.STANDARD: 10_000, Profile.DEEP: 200_000}
-_DIMENSIONS = (2, 5, 16)
 _STEP, _P = Fraction(1, 1000), Fraction(3, 2)
 _METHOD = (
     "in closed form: strong convexity makes ∇Φ* 1/α-Lipschitz, and integrating along the segment gives 1/(2α); a pair "
@@ -60,18 +59,7 @@ class BregmanDual:
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
         """Return one unit for each potential."""
-        units = []
-        for case in CASES:
-            name = f"{self.id}/{reading.id}/{case.label}"
-            arguments = {
-                "case": case,
-                "dimensions": _DIMENSIONS,
-                "pairs": _PAIRS[context.profile],
-                "seed": context.seed,
-                "name": name,
-            }
-            units.append(WorkUnit(name=name, function=explore, arguments=arguments, cost=0.2))
-        return units
+        return units_for(f"{self.id}/{reading.id}", CASES, pairs=_PAIRS[context.profile], seed=context.seed)
 
     def conclude(self, reading: Reading, context: Context, outcomes: Mapping[str, Outcome]) -> Conclusion:  # noqa: ARG002  nothing of it is needed
         """Decide by the closed form; an implementation that contradicts it leaves the reading open."""

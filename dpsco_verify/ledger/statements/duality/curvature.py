@@ -6,6 +6,7 @@ apart to close by and over the pairs at which they are extreme, each with its bo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.errors import InputError
-from dpsco_verify.execution import stream
+from dpsco_verify.execution import WorkUnit, stream
 from dpsco_verify.geometry import Euclidean, NegativeEntropy, PNorm, Potential
 from dpsco_verify.geometry.norms import maximum_norm
 from dpsco_verify.geometry.potentials.remainders import exponential_remainder
@@ -100,6 +101,29 @@ def softmax_divergence(a: FloatArray, b: FloatArray) -> FloatArray:
     centred = t - np.sum(p * t, axis=-1, keepdims=True)
     drift = np.sum(p * centred, axis=-1)  # zero but for rounding
     return np.asarray(np.log1p(np.sum(p * exponential_remainder(centred), axis=-1) + drift) - drift)
+
+
+DIMENSIONS = (2, 5, 16)
+"""Dimensions in which pairs are tried."""
+
+
+def units_for(prefix: str, cases: Sequence[Case], *, pairs: int, seed: int) -> list[WorkUnit]:
+    """Return a unit of :func:`explore` for each case, named ``prefix/label``."""
+    return [
+        WorkUnit(
+            name=f"{prefix}/{case.label}",
+            function=explore,
+            arguments={
+                "case": case,
+                "dimensions": DIMENSIONS,
+                "pairs": pairs,
+                "seed": seed,
+                "name": f"{prefix}/{case.label}",
+            },
+            cost=1e-5 * pairs,
+        )
+        for case in cases
+    ]
 
 
 def explore(*, case: Case, dimensions: tuple[int, ...], pairs: int, seed: int, name: str) -> Curvature:

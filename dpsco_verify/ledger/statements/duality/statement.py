@@ -20,11 +20,10 @@ from dpsco_verify.execution import Outcome, WorkUnit
 from dpsco_verify.geometry import NegativeEntropy
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
-from dpsco_verify.ledger.statements.duality.curvature import CASES, Case, Curvature, explore
+from dpsco_verify.ledger.statements.duality.curvature import CASES, Case, Curvature, units_for
 from dpsco_verify.ledger.statements.duality.errata import DISCREPANCIES
 
 _PAIRS = {Profile.QUICK: 2_000, Profile.STANDARD: 20_000, Profile.DEEP: 400_000}
-_DIMENSIONS = (2, 5, 16)
 _STEP = Fraction(1, 1000)
 _MARGIN = Fraction(1, 100_000)
 _METHOD = (
@@ -102,18 +101,7 @@ class Duality:
                     name=f"{prefix}/conjugate", function=explore_unrestricted, arguments=arguments, cost=0.01
                 )
             ]
-        units = []
-        for case in _cases(reading):
-            name = f"{prefix}/{case.label}"
-            arguments = {
-                "case": case,
-                "dimensions": _DIMENSIONS,
-                "pairs": _PAIRS[context.profile],
-                "seed": context.seed,
-                "name": name,
-            }
-            units.append(WorkUnit(name=name, function=explore, arguments=arguments, cost=0.3))
-        return units
+        return units_for(prefix, _cases(reading), pairs=_PAIRS[context.profile], seed=context.seed)
 
     def conclude(self, reading: Reading, context: Context, outcomes: Mapping[str, Outcome]) -> Conclusion:  # noqa: ARG002  nothing of it is needed
         """Decide by the closed form, which the implementation must not contradict."""

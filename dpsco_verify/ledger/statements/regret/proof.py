@@ -8,6 +8,7 @@ from fractions import Fraction
 from dpsco_verify.evidence import ProofStep, Quantity, Verdict
 from dpsco_verify.ledger.statements.regret.bounds import careful_regret
 from dpsco_verify.ledger.statements.regret.paths import Paths
+from dpsco_verify.ledger.statements.utility.proof import noise_energy
 
 
 def proof_steps(
@@ -18,7 +19,7 @@ def proof_steps(
         _first_line(paths),
         _second_line(),
         _distance(distance_factor),
-        _noise_energy(variance_is_sigma=variance_is_sigma),
+        noise_energy(variance_is_sigma=variance_is_sigma),
         _constant(distance_factor, claimed),
     )
 
@@ -66,22 +67,6 @@ def _distance(distance_factor: float) -> ProofStep:
         verdict=Verdict.CERTIFIED if distance_factor <= 1 else Verdict.REFUTED,
         evidence={
             "largest ‖u − w₁‖/D": Quantity(value=distance_factor, note="that the reading allows; attained")
-        },
-    )
-
-
-def _noise_energy(*, variance_is_sigma: bool) -> ProofStep:
-    """``E‖ξ‖² = σ²d``: the trace of the covariance, at σ = 1/4 and d = 1."""
-    sigma = Fraction(1, 4)
-    energy = sigma if variance_is_sigma else sigma**2
-    return ProofStep(
-        id="noise-energy",
-        statement="E Σ_{t≤τ} ‖ξ_t‖² = σ²d E[τ]",
-        verdict=Verdict.CERTIFIED if energy == sigma**2 else Verdict.REFUTED,
-        evidence={
-            "E‖ξ‖² at σ = 1/4, d = 1": Quantity(
-                value=float(energy), note="the proof uses 1/16; trace of the covariance"
-            )
         },
     )
 

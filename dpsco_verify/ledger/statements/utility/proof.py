@@ -20,10 +20,10 @@ def proof_steps(distance_factor: float, *, variance_is_sigma: bool) -> tuple[Pro
     `variance_is_sigma` is the convention N(0, σI).
     """
     regret = _regret_variance() if variance_is_sigma else _regret(distance_factor)
-    return (_noise_energy(variance_is_sigma=variance_is_sigma), regret, _fresh_sum(), _combination())
+    return (noise_energy(variance_is_sigma=variance_is_sigma), regret, _fresh_sum(), _combination())
 
 
-def _noise_energy(*, variance_is_sigma: bool) -> ProofStep:
+def noise_energy(*, variance_is_sigma: bool) -> ProofStep:
     """``E‖ξ‖² = σ²d``, as the corollary's proof uses it: the trace of the covariance, at σ = 1/4 and d = 1."""
     sigma = Fraction(1, 4)
     energy = sigma if variance_is_sigma else sigma**2
