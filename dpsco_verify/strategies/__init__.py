@@ -9,13 +9,27 @@ from dpsco_verify.strategies.geometry import (
     potentials,
     vectors,
 )
+from dpsco_verify.strategies.problems import (
+    data_points,
+    finite_populations,
+    losses,
+    neighbouring_data,
+    parameter_points,
+    predictor_losses,
+)
 
 __all__ = [
     "boundary_points",
     "convex_sets",
     "coordinates",
+    "data_points",
+    "finite_populations",
+    "losses",
+    "neighbouring_data",
+    "parameter_points",
     "points_in",
     "points_near_boundary",
     "potentials",
+    "predictor_losses",
     "vectors",
 ]
