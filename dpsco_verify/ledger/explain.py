@@ -1,4 +1,4 @@
-"""The card of a statement: what it says, its readings, how each is decided, what is expected and why."""
+"""The card of a statement: what it says, its readings, how each is decided, what is expected and why, its errata."""
 
 from __future__ import annotations
 
@@ -39,9 +39,24 @@ def explanation(name: str) -> str:
         ]
         if expected is not None:
             lines += _wrapped("expected", f"{expected.expected.value}: {expected.why}")
+    for discrepancy in statement.discrepancies:
+        lines += [
+            "",
+            f"discrepancy {discrepancy.id}: {discrepancy.title}",
+            *_wrapped("lines", ", ".join(map(str, discrepancy.lines))),
+            *_wrapped("wrong", discrepancy.text),
+            *_wrapped("repair", discrepancy.repair),
+            *_wrapped("shown by", ", ".join(discrepancy.shown_by)),
+        ]
     lines += ["", f"run it: dpsco-verify audit --select {name}"]
     return "\n".join(lines)
 
 
 def _wrapped(label: str, text: str) -> list[str]:
-    return textwrap.wrap(text, width=_WIDTH, initial_indent=f"  {label + ':':12}", subsequent_indent=" " * 14)
+    return textwrap.wrap(
+        text,
+        width=_WIDTH,
+        break_on_hyphens=False,
+        initial_indent=f"  {label + ':':12}",
+        subsequent_indent=" " * 14,
+    )

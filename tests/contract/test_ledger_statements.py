@@ -63,6 +63,9 @@ def test_a_card_holds_everything(key):
     for part in (claim.statement.text, claim.reading.text, claim.reading.statement, claim.reading.method):
         assert " ".join(part.split()) in card
     assert load_baseline()[key].why in card
+    for discrepancy in claim.statement.discrepancies:
+        for part in (discrepancy.id, discrepancy.text, discrepancy.repair, *discrepancy.shown_by):
+            assert " ".join(part.split()) in card
 
 
 @pytest.mark.parametrize("statement", STATEMENTS, ids=lambda statement: statement.id)
