@@ -20,7 +20,7 @@ from dpsco_verify.ledger.audit import run_audit
 from dpsco_verify.ledger.baseline import load_baseline
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.registry import find_claims
-from dpsco_verify.ledger.statements.regret import Regret, bounds, paths
+from dpsco_verify.ledger.statements.regret import Regret, bounds, paths, proof
 from dpsco_verify.ledger.statements.utility.instances import GEOMETRIES
 from dpsco_verify.problems import Linear
 
@@ -169,3 +169,13 @@ def test_the_lower_bound_with_noise_is_below_simulation():
     span = (n // 2 + 1) * 2.0 / (math.sqrt(n) * 1.05)
     allowance = span * math.sqrt(math.log(1e9) / (2 * runs))
     assert found.mean_regret >= bounds.drift_regret(n, 2.0, 0.05) - allowance
+
+
+def test_the_papers_own_mean_does_not_give_the_corollary(monkeypatch):
+    def step():
+        return next(s for s in verify("regret/diameter")[0].proof_steps if s.id == "own-mean")
+
+    assert step().verdict is Verdict.REFUTED
+    assert step().evidence["constant that follows"].value == 2.5
+    monkeypatch.setattr(proof, "OWN_MEAN", Fraction(3, 2))
+    assert step().verdict is Verdict.CERTIFIED

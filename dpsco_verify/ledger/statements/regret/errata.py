@@ -37,6 +37,23 @@ DISCREPANCIES = (
         ),
     ),
     Discrepancy(
+        id="mean-for-the-corollary",
+        title="The bound on the mean stopping time does not give the constant of the corollary",
+        lines=(219, 224, 225, 227, 435),
+        consequence=Consequence.NOTHING,
+        text=(
+            "The corollary multiplies η(L² + σ²d) by E[τ], for which the paper has only O(n); the bound that it "
+            "derives is not below 2n, and 2n gives 5/2, not 2."
+        ),
+        repair=(
+            "Use the exact mean of the stopping time, which is below n for n ≥ 16: the constant of the corollary then "
+            "holds, with room to spare."
+        ),
+        shown_by=("regret#own-mean",),
+        rests_on=("regret/diameter", "stopping-mean/loop"),
+        constants=(("regret/diameter", "2"), ("stopping-mean/loop", "C in E[τ] ≤ C n")),
+    ),
+    Discrepancy(
         id="noise-variance",
         title="The noise has variance σ in one section and σ² in the next",
         lines=(213, 217, 237, 265, 289, 300),

@@ -12,8 +12,8 @@ DISCREPANCIES = (
         lines=(254, 262, 267),
         consequence=Consequence.NOTHING,
         text=(
-            "As printed, the corollary and the lemma give 2, not 5/2. With the lemma repaired they give "
-            "2n/|F_τ|, which is close to 4."
+            "As printed, the corollary and the lemma give 2, not 5/2; 5/2 is what the corollary's proof gives with "
+            "2n for the mean stopping time. With the lemma repaired they give 2n/|F_τ|, which is close to 4."
         ),
         repair=(
             "Bound the squared gradients by their expectation (half of what the proof uses) and the mean "
