@@ -51,6 +51,7 @@ def test_the_verdicts_are_the_baselines(reading, kind):
     assert isinstance(witness(finding, result), kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reading", ["diameter", "norm-argmin"])
 @pytest.mark.parametrize(
     ("constant", "verdict"),
@@ -73,6 +74,7 @@ def test_a_larger_constant_repairs_any_start(monkeypatch):
     assert isinstance(witness(finding, result), RegretConstant)
 
 
+@pytest.mark.slow
 def test_no_constant_repairs_the_variance_but_the_other_convention_does(monkeypatch):
     monkeypatch.setattr(Regret, "constant", Fraction(20))
     finding, _ = verify("regret/diameter-variance-sigma")
@@ -98,6 +100,7 @@ def test_an_algorithm_that_walks_uphill_is_noticed(monkeypatch):
     assert result.record.exit_code == 3
 
 
+@pytest.mark.slow
 def test_steps_that_are_too_long_are_noticed(monkeypatch):
     right = paths.private_sgd
     monkeypatch.setattr(
@@ -171,6 +174,7 @@ def test_the_lower_bound_with_noise_is_below_simulation():
     assert found.mean_regret >= bounds.drift_regret(n, 2.0, 0.05) - allowance
 
 
+@pytest.mark.slow
 def test_the_papers_own_mean_does_not_give_the_corollary(monkeypatch):
     def step():
         return next(s for s in verify("regret/diameter")[0].proof_steps if s.id == "own-mean")

@@ -116,6 +116,7 @@ def test_half_the_repairs_noise_fails_on_the_map(monkeypatch):
     assert "disagree" in finding.summary
 
 
+@pytest.mark.slow
 def test_a_constant_below_the_truth_is_refuted_from_samples(monkeypatch):
     monkeypatch.setattr(Utility, "constant", 0.05)
     finding, result = verify("utility/diameter")
@@ -124,6 +125,7 @@ def test_a_constant_below_the_truth_is_refuted_from_samples(monkeypatch):
     assert result.record.exit_code == 1
 
 
+@pytest.mark.slow
 def test_a_constant_between_proof_and_samples_is_not_certified(monkeypatch):
     monkeypatch.setattr(Utility, "constant", 1.6)
     finding, _ = verify("utility/diameter")
@@ -131,6 +133,7 @@ def test_a_constant_between_proof_and_samples_is_not_certified(monkeypatch):
     assert "power 0.9" in finding.summary
 
 
+@pytest.mark.slow
 def test_an_algorithm_that_walks_uphill_is_refuted(monkeypatch):
     right = ensemble.noisy_step
 
@@ -143,12 +146,14 @@ def test_an_algorithm_that_walks_uphill_is_refuted(monkeypatch):
     assert "the implementation's excess risk" in finding.summary
 
 
+@pytest.mark.slow
 def test_a_constant_of_five_repairs_the_reading_with_any_start(monkeypatch):
     assert verify("utility/norm-arbitrary")[0].verdict is Verdict.REFUTED
     monkeypatch.setattr(Utility, "constant", 5.0)
     assert verify("utility/norm-arbitrary")[0].verdict is Verdict.CERTIFIED  # 4 + ln 2 < 5
 
 
+@pytest.mark.slow
 def test_the_usual_variance_repairs_the_reading_with_the_other(monkeypatch):
     assert verify("utility/diameter-variance-sigma")[0].verdict is Verdict.REFUTED
     finding, _ = verify("utility/diameter")

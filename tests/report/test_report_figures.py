@@ -39,6 +39,7 @@ def ids(text):
     return re.findall(r'\bid="([^"]+)"', text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["make_line_plot", "make_map_plot"])
 def test_the_same_plot_gives_the_same_bytes(request, kind):
     make = request.getfixturevalue(kind)

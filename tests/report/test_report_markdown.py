@@ -139,6 +139,7 @@ def test_long_tables_are_cut_with_a_note(make_finding, make_record):
     assert "*60 more rows are left out; the whole record is `results.json`.*" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ["tables", "claims", "texts", "names"])
 def test_the_report_stays_below_the_limit_and_says_what_is_missing(make_finding, make_record, size):
     if size == "tables":

@@ -6,6 +6,7 @@ import itertools
 import math
 
 import numpy as np
+import pytest
 from scipy.stats import binomtest
 
 from dpsco_verify.algorithm import GeneratorTape, Options, StoppingRule, private_sgd, record
@@ -35,6 +36,7 @@ def transcripts(n):
         )
 
 
+@pytest.mark.slow
 def test_the_order_of_fresh_points_is_a_shuffle_and_does_not_know_the_times():
     """n = 4 stops at 3 points: the 24 orders are equally likely, also given that a repeat came before the second.
 

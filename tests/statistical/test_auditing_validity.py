@@ -35,6 +35,7 @@ def run(first, second, *, seed, epsilon=1.0, delta=0.0, alpha=0.05, cap=20_000, 
     )
 
 
+@pytest.mark.slow
 def test_at_the_boundary_it_keeps_its_level():
     """Laplace with true ε = 1 against ε = 1, looked at after every chunk: alarms at most 5 % of the time.
 

@@ -23,6 +23,7 @@ def holm_by_definition(p_values, alpha):
     return rejected
 
 
+@pytest.mark.slow
 def test_holm_follows_its_definition():
     rng = np.random.default_rng(14)
     for _ in range(12):  # statsmodels collects garbage at each call, some 0.1 s

@@ -69,6 +69,7 @@ def hockey_stick_in_the_plane(p, epsilon, sigma, g, g_prime, h):
     return float(np.maximum(first - math.exp(epsilon) * second, 0.0).sum()) * (axis[1] - axis[0]) ** 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("p", "epsilon", "sigma"), PLACES)
 def test_no_configuration_in_the_plane_is_worse(p, epsilon, sigma):
     rng = np.random.default_rng(7)
@@ -95,6 +96,7 @@ def test_bounds_are_in_order(p, epsilon, sigma):
     assert upper <= value(replace_one_delta, p, epsilon, sigma) * (1 + 1e-12)
 
 
+@pytest.mark.slow
 def test_against_dp_accounting():
     """The pair h = g' is a subsampled Gaussian with sensitivity 2, which the accountant knows as Poisson sampling."""
     from dp_accounting.pld import privacy_loss_distribution
