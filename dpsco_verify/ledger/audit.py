@@ -32,7 +32,7 @@ from dpsco_verify.validation import require_integer
 ERROR_BUDGET = 1e-6
 """The probability, at most, that anything in a run alarms falsely."""
 
-_LIBRARIES = ("numpy", "scipy", "python-flint", "msgspec")
+_LIBRARIES = ("numpy", "scipy", "statsmodels", "python-flint", "msgspec")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ from dpsco_verify.ledger.statements.gradient_queries import GradientQueriesState
 from dpsco_verify.ledger.statements.kl_bound import KlBound
 from dpsco_verify.ledger.statements.output import Output
 from dpsco_verify.ledger.statements.privacy import Privacy
+from dpsco_verify.ledger.statements.rate import Rate
 from dpsco_verify.ledger.statements.regret import Regret
 from dpsco_verify.ledger.statements.regret_osmd import RegretOsmd
 from dpsco_verify.ledger.statements.risk import Risk
@@ -56,6 +57,7 @@ STATEMENTS: tuple[Statement, ...] = (
     Privacy(),
     Risk(),
     Translation(),
+    Rate(),
 )
 
 
