@@ -15,7 +15,7 @@ import pytest
 
 from dpsco_verify.algorithm import ensemble
 from dpsco_verify.evidence import Verdict, checker
-from dpsco_verify.evidence.checker import RiskConstants
+from dpsco_verify.evidence.checker import RateConstant
 from dpsco_verify.execution import SerialExecutor, execute
 from dpsco_verify.inference.budget import ErrorBudget
 from dpsco_verify.ledger.audit import ERROR_BUDGET, _with_checked_certificate
@@ -39,13 +39,13 @@ def verify(name, *, seed=0, alpha=None):
     return verdict, summary, certificate, conclusion
 
 
-def test_the_upper_bound_is_certified_by_the_witness_of_risk():
+def test_the_upper_bound_is_certified():
     verdict, summary, certificate, conclusion = verify("upper")
     assert verdict is Verdict.CERTIFIED
     assert "C = 37.6" in summary
     decoded = checker.decode(certificate)
-    assert (decoded.claim, decoded.reading) == ("risk", "norm-arbitrary")
-    assert isinstance(decoded.witness, RiskConstants)
+    assert (decoded.claim, decoded.reading) == ("rate", "upper")
+    assert isinstance(decoded.witness, RateConstant)
     steps = {step.id: step.verdict for step in conclusion.proof_steps}
     assert steps == {"dominance": Verdict.CERTIFIED, "regime": Verdict.REFUTED}
 

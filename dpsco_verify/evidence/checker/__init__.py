@@ -40,7 +40,7 @@ from dpsco_verify.evidence.checker.regret import (
     RegretDriftViolation,
     RegretVarianceViolation,
 )
-from dpsco_verify.evidence.checker.risk import RiskConstants, RiskDriftViolation
+from dpsco_verify.evidence.checker.risk import RateConstant, RiskConstants, RiskDriftViolation
 from dpsco_verify.evidence.checker.single_step import SingleStepRepair, SingleStepViolation
 from dpsco_verify.evidence.checker.statistical import EventEvidence, MeanEvidence
 from dpsco_verify.evidence.checker.stopping import StoppingTailExponent, StoppingTailViolation
@@ -72,6 +72,7 @@ __all__ = [
     "OsmdLiteralViolation",
     "OutputDefined",
     "PrivacyRange",
+    "RateConstant",
     "RegretConstant",
     "RegretDriftViolation",
     "RegretVarianceViolation",

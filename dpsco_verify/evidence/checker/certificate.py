@@ -39,7 +39,7 @@ from dpsco_verify.evidence.checker.regret import (
     RegretDriftViolation,
     RegretVarianceViolation,
 )
-from dpsco_verify.evidence.checker.risk import RiskConstants, RiskDriftViolation
+from dpsco_verify.evidence.checker.risk import RateConstant, RiskConstants, RiskDriftViolation
 from dpsco_verify.evidence.checker.single_step import SingleStepRepair, SingleStepViolation
 from dpsco_verify.evidence.checker.statistical import EventEvidence, MeanEvidence
 from dpsco_verify.evidence.checker.stopping import StoppingTailExponent, StoppingTailViolation
@@ -67,6 +67,7 @@ Witness = (
     | DualityEntropyViolation
     | CompositionViolation
     | PrivacyRange
+    | RateConstant
     | RiskConstants
     | RiskDriftViolation
     | RegretConstant

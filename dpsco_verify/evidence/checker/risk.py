@@ -35,6 +35,23 @@ class RiskConstants(
         return ball(min(first, second / 8)), limit, words
 
 
+class RateConstant(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag=kind_of
+):
+    """The risk is below ``C (LD/√n + LD√(d log(1/δ))/(εn))`` for every start: ``RiskConstants`` with C for both."""
+
+    readings: ClassVar[dict[str, str]] = {"upper": "norm-arbitrary"}
+    claim_id: ClassVar[str] = "rate"
+    constant: Rational
+
+    def sides(self, reading: str) -> tuple[flint.arb, flint.arb, str]:
+        """Return the two sides and the inequality in words."""
+        left, right, words = RiskConstants(first=self.constant, second=self.constant).sides(
+            self.readings[reading]
+        )
+        return left, right, f"{words}, so C = {self.constant} bounds the rate"
+
+
 class RiskDriftViolation(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag=kind_of
 ):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from dpsco_verify.evidence import Column, ProofStep, Quantity, Sharpness, Table, Verdict
-from dpsco_verify.evidence.checker import RiskConstants, issue
+from dpsco_verify.evidence.checker import RateConstant, issue
 from dpsco_verify.execution import Outcome, WorkUnit
 from dpsco_verify.ledger.statement import Conclusion
 from dpsco_verify.ledger.statements.rate.measure import exact_in_abstracts_regime
@@ -39,10 +39,8 @@ def conclude(prefix: str, constant: Fraction, outcomes: Mapping[str, Outcome]) -
     proven = limit_constant(2.0)
     certificate = None
     if _NOISE * proven < constant:
-        # With one constant C for both terms, c ≤ C/8 is what is needed: the witness of `risk` for any start.
-        certificate = issue(
-            "risk", "norm-arbitrary", RiskConstants(first=str(constant), second=str(constant))
-        )
+        claim, reading = prefix.split("/")
+        certificate = issue(claim, reading, RateConstant(constant=str(constant)))
         verdict = Verdict.CERTIFIED
         summary = (
             f"holds with C = {float(constant):g} for every start (a careful proof gives {_NOISE * proven:.4g}, and "
