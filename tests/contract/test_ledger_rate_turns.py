@@ -82,6 +82,7 @@ def test_the_claimed_exponents_are_not_refuted(reading, seed):
     assert set(conclusion.spent) == {"exponent", "level"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reading", "exponent"),
     [("measured-n", -1.0), ("measured-n", -0.25), ("measured-d", 0.25), ("measured-d", 1.0)],
@@ -102,6 +103,7 @@ def schedule_with(monkeypatch, change):
     monkeypatch.setattr(measure, "main_schedule", changed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reading", "change"),
     [
@@ -120,6 +122,7 @@ def test_a_broken_schedule_changes_the_exponent(monkeypatch, reading, change):
     assert "departs from the claimed" in summary
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reading", ["measured-n", "measured-d"])
 def test_a_constant_factor_in_the_noise_changes_the_level(monkeypatch, reading):
     """A tenth more noise leaves the exponents about where they are, but the risk is no longer the exact one."""
@@ -129,6 +132,7 @@ def test_a_constant_factor_in_the_noise_changes_the_level(monkeypatch, reading):
     assert "is not the exact expectation" in summary
 
 
+@pytest.mark.slow
 def test_walking_uphill_departs(monkeypatch):
     right = ensemble.noisy_step
 
