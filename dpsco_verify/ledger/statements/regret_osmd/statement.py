@@ -38,7 +38,7 @@ class _Work:
 _WORK = {
     Profile.QUICK: _Work(runs=5, steps=8, dimension=3),
     Profile.STANDARD: _Work(runs=100, steps=16, dimension=5),
-    Profile.DEEP: _Work(runs=1000, steps=64, dimension=8),
+    Profile.DEEP: _Work(runs=500, steps=64, dimension=8),
 }
 
 
