@@ -39,6 +39,7 @@ def verify(key):
     return result.record.claims[0], result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [c.key for c in all_claims() if c.statement.id in STATEMENTS])
 def test_as_expected_with_a_certificate_that_is_accepted(key):
     finding, result = verify(key)

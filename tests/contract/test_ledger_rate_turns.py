@@ -72,6 +72,7 @@ def test_the_regime_of_the_theorem_repairs_the_abstract(monkeypatch):
     assert steps["regime"] is Verdict.CERTIFIED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reading", ["measured-n", "measured-d"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_claimed_exponents_are_not_refuted(reading, seed):

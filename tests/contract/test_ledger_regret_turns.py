@@ -36,6 +36,7 @@ def witness(finding, result):
     return certificate.witness
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reading", "kind"),
     [

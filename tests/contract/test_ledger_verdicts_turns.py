@@ -80,6 +80,7 @@ def test_more_noise_repairs_the_lemma(monkeypatch, key):
     assert verify(key)[0].verdict is Verdict.HOLDS_ON_GRID
 
 
+@pytest.mark.slow
 def test_too_little_noise_is_noticed_in_the_implementation(monkeypatch):
     assert verify("single-step/corrected")[0].verdict is Verdict.CERTIFIED
     right = empirical.noisy_step
@@ -108,6 +109,7 @@ def test_too_much_noise_is_noticed_too(monkeypatch):
     assert result.record.exit_code == 3
 
 
+@pytest.mark.slow
 def test_half_the_repairs_noise_fails_on_the_map(monkeypatch):
     right = exact.sigma_ball
     monkeypatch.setattr(exact, "sigma_ball", lambda e, d, f: right(e, d, f) / 2)

@@ -49,6 +49,7 @@ def test_projections_have_their_properties_at_the_boundary(data):
     check_variational_inequality(convex_set, x, data.draw(points_around(convex_set)))
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_projections_onto_intersections_have_their_properties(data):
     convex_set = data.draw(convex_sets(kinds=[Intersection]))
