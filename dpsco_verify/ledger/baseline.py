@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -107,12 +108,11 @@ def save_baseline(baseline: Mapping[str, Expectation], path: Path) -> None:
     if _parse(text).claim != tuple(baseline.values()):
         raise InputError(f"baseline={str(path)!r} would not read back as it was written; nothing was written")
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=".claims-", suffix=".toml", delete=False
-        ) as stream:
-            stream.write(text)
-        beside = Path(stream.name)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".claims-", suffix=".toml")
+        os.close(handle)
+        beside = Path(name)
         try:
+            beside.write_text(text, encoding="utf-8")
             beside.chmod(path.stat().st_mode if path.exists() else 0o644)
             beside.replace(path)
         except OSError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import flint
 import numpy as np
 import pytest
 
@@ -20,6 +21,7 @@ from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.registry import find_claims
 from dpsco_verify.ledger.statements import translation
 from dpsco_verify.ledger.statements.composition import claim as composition
+from dpsco_verify.ledger.statements.composition import proof as composition_proof
 from dpsco_verify.ledger.statements.privacy import claim as privacy
 from dpsco_verify.ledger.statements.privacy import statement as privacy_statement
 from dpsco_verify.ledger.statements.risk import statement as risk
@@ -208,3 +210,12 @@ def test_random_points_of_the_range_are_proven_by_the_bounds_themselves():
         )
         (cell,) = decide_places(claim=privacy.printed, places=(place,))
         assert cell.status is Status.HOLDS, str(place)
+
+
+def test_without_amplification_there_is_nothing_to_lose_by_conditioning(monkeypatch):
+    def step():
+        return {s.id: s.verdict for s in composition_proof.proof_steps(flint.arb(1))}["conditioning"]
+
+    assert step() is Verdict.ILL_POSED
+    monkeypatch.setattr(composition_proof, "CONDITIONING_SIZE", 1)
+    assert step() is Verdict.HOLDS_ON_GRID

@@ -189,7 +189,7 @@ class FreshSum:
                 Sharpness(
                     constant="1 in front of n",
                     claimed=1.0,
-                    holds_with=0.5,
+                    holds_with=0.5 if all(2 * i.points >= i.n for i in found) else None,
                     needed=min(float(i.ratio * i.points / i.n) for i in found),
                     larger_is_stronger=True,
                     how="|F_τ| is at least n/2 for every n; what cannot be exceeded by the instances evaluated",

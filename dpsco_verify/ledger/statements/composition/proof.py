@@ -16,6 +16,9 @@ from dpsco_verify.ledger.statements.composition.claim import EPSILON_MAX
 from dpsco_verify.ledger.statements.single_step.exact import sigma_ball
 from dpsco_verify.privacy.balls import ball, gaussian_delta
 
+CONDITIONING_SIZE = 16
+"""The n at which the loss of a revealed draw is compared with the amplified one; at n = 1 nothing is amplified."""
+
 _SIZES = (1, 2, 16, 100, 10**4, 10**8)
 
 
@@ -78,14 +81,15 @@ def _drift_ratio(n: int, scale: flint.arb) -> flint.arb:
 
 def _conditioning() -> ProofStep:
     """With all draws Y revealed, the step that draws the point has loss ε̃, not ε₀: the amplification is gone."""
-    scale, n = ball(EPSILON_MAX), 16
+    scale, n = ball(EPSILON_MAX), CONDITIONING_SIZE
+    ratio = scale / (scale.expm1() / n)
     return ProofStep(
         id="conditioning",
         statement="given w_{1:i−1} and the draws y_{1:i−1}, each privacy loss is at most ε₀",
-        verdict=Verdict.ILL_POSED,
+        verdict=Verdict.ILL_POSED if ratio > 1 else Verdict.HOLDS_ON_GRID,
         evidence={
-            "ε̃ over ε₀ at ε̃ = 1.256, n = 16": Quantity(
-                value=float(scale / (scale.expm1() / n)),
+            f"ε̃ over ε₀ at ε̃ = 1.256, n = {n}": Quantity(
+                value=float(ratio),
                 note="the outcome w_i is produced by the draw y_{i−1}, which the step conditions on while it needs it "
                 "random; once y_{i−1} is given, nothing is amplified, and the bound is ε̃ where the point is drawn",
             ),

@@ -114,7 +114,7 @@ class RegretOsmd:
             tables=(_step_table(steps), _run_table(runs)),
             counterexample=words,
             proof_steps=_proof_steps(runs),
-            sharpness=(_sharpness(reading, steps),),
+            sharpness=(_sharpness(reading, steps, verdict),),
             certificate=certificate,
         )
 
@@ -154,7 +154,7 @@ def _corrected(runs: Sequence[Runs], steps: Sequence[Step]) -> tuple[Verdict, st
     return Verdict.HOLDS_ON_GRID, summary, None
 
 
-def _sharpness(reading: Reading, steps: Sequence[Step]) -> Sharpness:
+def _sharpness(reading: Reading, steps: Sequence[Step], verdict: Verdict) -> Sharpness:
     """Return how small a factor in front of the whole bound may be."""
     if reading.id == "literal":
         return Sharpness(
@@ -167,7 +167,7 @@ def _sharpness(reading: Reading, steps: Sequence[Step]) -> Sharpness:
     return Sharpness(
         constant="1 in front of the bound",
         claimed=1.0,
-        holds_with=1.0,
+        holds_with=1.0 if verdict is Verdict.HOLDS_ON_GRID else None,
         needed=min(1.0, max(s.regret / s.corrected for s in steps)),
         how="on each path; what is needed by a single step",
     )
