@@ -1,117 +1,178 @@
-"""Audit an (ε, δ) claim from samples: choose an event on one stream, confirm it on another.
-
-The auditor sees the mechanism as two samplers, its outputs on two neighbouring data sets, and nothing else.
-"""
+"""Audit any mechanism: choose an event on one part of the samples, confirm it on the other, say what would be found."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from dpsco_verify.arrays import FloatArray
-from dpsco_verify.auditing.event import Event, select_event
-from dpsco_verify.inference.e_process import EProcessDecision
-from dpsco_verify.inference.privacy_event_test import (
-    CellCounts,
-    PrivacyEventTest,
-    minimum_detectable_violation,
-)
-from dpsco_verify.validation import require_integer
+from dpsco_verify.arrays import ArrayLike
+from dpsco_verify.auditing.mechanism import Caller, Mechanism, mechanism_name
+from dpsco_verify.auditing.one_pair import audit_pair, choose, draw_more
+from dpsco_verify.auditing.pairs import require_neighbours
+from dpsco_verify.auditing.request import AuditRequest, checked_claim, checked_pairs, checked_relation
+from dpsco_verify.auditing.result import AuditResult, AuditVerdict
+from dpsco_verify.privacy.claims import PrivacyClaim
+from dpsco_verify.validation import require_integer, require_open_interval, require_positive
 
-Sampler = Callable[[np.random.Generator, int], FloatArray]
-"""``sampler(rng, size)`` returns `size` independent outputs, reduced to one number each, shape (size,)."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class AuditResult:
-    """What an audit of one pair in one direction found.
-
-    Attributes
-    ----------
-    event
-        The event that was chosen on the search stream.
-    decision
-        The e-process on the confirmation stream.
-    counts
-        Cell counts of the confirmation stream up to the decision.
-    frequency, frequency_neighbour
-        How often the event occurred on the two data sets.
-    mdv
-        The smallest excess of ``P(E|D)`` over ``e^ε P(E|D') + δ`` that would have been found within the cap with
-        power 0.9, at the observed ``P(E|D')``; infinite when there is none.
-    """
-
-    event: Event
-    decision: EProcessDecision
-    counts: CellCounts
-    frequency: float
-    frequency_neighbour: float
-    mdv: float
-
-    @property
-    def refuted(self) -> bool:
-        """Whether the claim was refuted at the test's level."""
-        return self.decision.rejected
+FEWEST_SAMPLES = 64
+_PAIR_SEARCH_SAMPLES = 512
 
 
 def audit(
-    sampler: Sampler,
-    neighbour: Sampler,
+    mechanism: Mechanism,
+    d: Any = None,
+    d_prime: Any = None,
     *,
-    epsilon: float,
-    delta: float,
-    alpha: float,
-    search_rng: np.random.Generator,
-    confirm_rng: np.random.Generator,
-    search_samples: int,
-    cap: int,
-    chunk: int = 1 << 18,
+    pairs: Any = None,
+    epsilon: float | None = None,
+    delta: float = 0.0,
+    claim: PrivacyClaim | None = None,
+    relation: str | None = None,
+    alpha: float = 1e-6,
+    samples: int = 10_000,
+    seed: int = 0,
+    log_density: Callable[[Any, Any], ArrayLike] | None = None,
+    time_limit: float = 60.0,
+    epsilon_of_interest: float | None = None,
+    features: Mapping[str, Callable[[Any], ArrayLike]] | None = None,
+    classifier: str = "built-in",
+    pair_examples: int = 100,
+    floating_point: bool = False,
+    name: str | None = None,
 ) -> AuditResult:
-    """Test ``P(E|D) ≤ e^ε P(E|D') + δ`` for an event chosen by the estimated likelihood ratio.
+    """Audit a claimed privacy guarantee of a mechanism from its outputs on neighbouring data sets.
 
     Parameters
     ----------
-    sampler, neighbour
-        The mechanism on D and on D'.
+    mechanism
+        ``mechanism(dataset, size, rng)`` returning `size` independent outputs, or ``per_call(f)``.
+    d, d_prime
+        A pair of neighbouring data sets. Or else
+    pairs
+        a list of pairs, which share the level equally, or a Hypothesis strategy of pairs, which is searched for the
+        worst one; that is shrunk, and judged on fresh samples.
     epsilon, delta
-        The claim.
+        The claim, as (ε, δ)-differential privacy. Or else
+    claim
+        any claim of :mod:`dpsco_verify.privacy.claims`.
+    relation
+        ``replace-one``, ``add-remove`` or ``zero-out``: refuse pairs that are no such neighbours.
     alpha
-        The level: the probability, at most, of refuting a true claim.
-    search_rng, confirm_rng
-        Streams of the search and of the confirmation; they must be different ones.
-    search_samples, cap
-        Outputs a data set for the search, and at most for the confirmation.
-    chunk
-        Outputs drawn at once; the e-process is looked at after each chunk and stops when it rejects.
+        The probability, at most, of finding a true claim violated, over all that the audit tries.
+    samples
+        Outputs a data set, at most; a violation that shows earlier is reported earlier.
+    seed
+        The root seed.
+    log_density
+        ``log_density(outputs, dataset)``, shape (size,), where the mechanism has one: its ratio becomes a feature.
+    time_limit
+        Seconds that one call of the mechanism may take.
+    epsilon_of_interest
+        The verdict is ``not_violated`` only if an ε as large as this would have been found; ``undecided`` otherwise.
+    features
+        More features by name, each a function of the outputs as the mechanism returned them.
+    classifier
+        The learner of the likelihood ratio: ``built-in``, ``boosting`` or ``none``.
+    pair_examples
+        How many pairs of a strategy are tried.
+    floating_point
+        Whether outputs are judged as the doubles that they are. By default they are judged as the real numbers that
+        they stand for, since hardly any noise added in doubles survives a look at its last bits (Mironov 2012); a
+        leak there is then told in `notes` and does not turn the verdict.
+    name
+        How reports name the mechanism.
+
+    Raises
+    ------
+    InputError
+        For a bad argument, or a pair that is none.
+    MechanismError
+        If the mechanism raises, hangs, changes its data set, ignores the generator or returns what cannot be judged.
+
+    Notes
+    -----
+    Neyman and Pearson's event is estimated among features of the outputs (see :mod:`dpsco_verify.auditing.features`)
+    and judged by a betting e-process (:mod:`dpsco_verify.inference.privacy_event_test`), valid at every time.
     """
-    search_samples = require_integer("search_samples", search_samples, minimum=4)
-    cap = require_integer("cap", cap, minimum=1)
-    chunk = require_integer("chunk", chunk, minimum=1)
-    event = select_event(
-        sampler(search_rng, search_samples), neighbour(search_rng, search_samples), epsilon=epsilon
-    )
-    test = PrivacyEventTest(epsilon=epsilon, delta=delta, alpha=alpha)
-    total = np.zeros(4, dtype=np.int64)
-    drawn = 0
-    while drawn < cap and not test.decision.rejected:
-        size = min(chunk, cap - drawn)
-        counts = CellCounts.from_indicators(
-            event.contains(sampler(confirm_rng, size)), event.contains(neighbour(confirm_rng, size))
-        )
-        test.update_counts(counts)
-        total += (counts.n11, counts.n10, counts.n01, counts.n00)
-        drawn += size
-    n11, n10, n01, n00 = (int(x) for x in total)
-    frequency_neighbour = (n11 + n01) / drawn
-    return AuditResult(
-        event=event,
-        decision=test.decision,
-        counts=CellCounts(n11=n11, n10=n10, n01=n01, n00=n00),
-        frequency=(n11 + n10) / drawn,
-        frequency_neighbour=frequency_neighbour,
-        mdv=minimum_detectable_violation(
-            epsilon=epsilon, delta=delta, q=frequency_neighbour, samples=cap, alpha=alpha
+    request = AuditRequest(
+        mechanism=mechanism,
+        pairs=checked_pairs(d, d_prime, pairs),
+        claim=checked_claim(epsilon, delta, claim),
+        relation=None if relation is None else checked_relation(relation),
+        alpha=require_open_interval("alpha", alpha, 0.0, 1.0),
+        samples=require_integer("samples", samples, minimum=FEWEST_SAMPLES),
+        seed=require_integer("seed", seed, minimum=0),
+        log_density=log_density,
+        time_limit=require_positive("time_limit", time_limit),
+        epsilon_of_interest=(
+            None
+            if epsilon_of_interest is None
+            else require_positive("epsilon_of_interest", epsilon_of_interest)
         ),
+        features=dict(features or {}),
+        classifier=classifier,
+        pair_examples=require_integer("pair_examples", pair_examples, minimum=1),
+        floating_point=floating_point,
+        name=name if name is not None else mechanism_name(mechanism),
     )
+    return _run(request)
+
+
+def _run(request: AuditRequest) -> AuditResult:
+    started = time.perf_counter()
+    if isinstance(request.pairs, list):
+        pairs = request.pairs
+        for pair in pairs:
+            if request.relation is not None:
+                require_neighbours(pair[0], pair[1], request.relation)
+    else:
+        pairs = _worst_pairs(request)
+    level = request.alpha / len(pairs)
+    results = [audit_pair(request, pair, alpha=level, number=number) for number, pair in enumerate(pairs)]
+    worst = max(results, key=_badness)
+    verdicts = {result.verdict for result in results}
+    verdict = next(
+        v for v in (AuditVerdict.VIOLATED, AuditVerdict.UNDECIDED, AuditVerdict.NOT_VIOLATED) if v in verdicts
+    )
+    return replace(
+        worst,
+        verdict=verdict,
+        alpha=request.alpha,
+        p_value=min(1.0, *(result.p_value * len(results) for result in results)),
+        log_e_value=float(np.logaddexp.reduce([r.log_e_value for r in results]) - math.log(len(results))),
+        samples=sum(result.samples for result in results),
+        pairs=len(results),
+        seconds=time.perf_counter() - started,
+        again=lambda: _run(request),
+    )
+
+
+def _badness(result: AuditResult) -> tuple[int, float, float]:
+    """Order results: the strongest evidence first; without any, the one that would have found the least."""
+    rank = {AuditVerdict.VIOLATED: 2, AuditVerdict.UNDECIDED: 1, AuditVerdict.NOT_VIOLATED: 0}[result.verdict]
+    weakness = math.inf if result.mdv is None else result.mdv.epsilon
+    return rank, result.log_e_value if rank == 2 else weakness, result.log_e_value
+
+
+def _worst_pairs(request: AuditRequest) -> list[tuple[Any, Any]]:
+    """Search the strategy for the pair whose outputs show the largest violation, on samples of its own."""
+    from dpsco_verify.auditing.worst_pair import search_worst_pair  # noqa: PLC0415  only this needs Hypothesis
+
+    def score(d: Any, d_prime: Any) -> float:
+        pair = (d, d_prime)
+        if request.relation is not None:
+            require_neighbours(d, d_prime, request.relation)
+        caller = Caller(
+            request.mechanism, pair, name=request.name, seed=request.seed, time_limit=request.time_limit
+        )
+        outputs = draw_more(caller, _PAIR_SEARCH_SAMPLES, "audit/pair-search")
+        choice = choose(request, pair, outputs, request.aims)
+        return -math.inf if choice is None else choice.score
+
+    found = search_worst_pair(request.pairs, score, seed=request.seed, max_examples=request.pair_examples)
+    return [(found.d, found.d_prime)]

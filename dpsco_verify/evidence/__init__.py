@@ -1,5 +1,6 @@
 """Records of what was found, their schema and their store; certificates and the checker of certificates."""
 
+from dpsco_verify.evidence.museum import ExhibitRecord, MuseumRecord
 from dpsco_verify.evidence.plots import Axis, LinePlot, MapPanel, MapPlot, Plot, Scale, Series, SeriesStyle
 from dpsco_verify.evidence.records import (
     CONSEQUENCE_MEANING,
@@ -28,10 +29,12 @@ __all__ = [
     "Consequence",
     "ContradictionError",
     "Erratum",
+    "ExhibitRecord",
     "Finding",
     "LinePlot",
     "MapPanel",
     "MapPlot",
+    "MuseumRecord",
     "Paper",
     "Plot",
     "ProofStep",

@@ -12,6 +12,7 @@ from typing import Annotated
 import msgspec
 
 from dpsco_verify.errors import InputError
+from dpsco_verify.evidence.museum import MuseumRecord
 from dpsco_verify.evidence.plots import Plot
 from dpsco_verify.evidence.values import Quantity, Table, Verdict, require_finite
 
@@ -181,7 +182,11 @@ class BudgetRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Paper(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The document under verification."""
+    """The document under verification.
+
+    A record of mechanisms that were audited against guarantees of their own has no document; its `title` says so, and
+    `authors` and `identifier` are empty.
+    """
 
     title: str
     authors: tuple[str, ...]
@@ -199,5 +204,6 @@ class AuditRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     error_budget: BudgetRecord
     claims: tuple[Finding, ...]
     errata: tuple[Erratum, ...] = ()
+    museum: MuseumRecord | None = None
     exit_code: int
     seconds: float

@@ -27,6 +27,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import betaincc
 from scipy.stats import binom, norm
 
 from dpsco_verify.arrays import ArrayLike, BoolArray, FloatArray
@@ -82,6 +83,9 @@ class PrivacyEventTest:
         δ in [0, 1).
     alpha
         Level in (0, 1).
+    fractions
+        The bets, as for :class:`~dpsco_verify.inference.e_process.BettingEProcess`, fixed before the streams are
+        drawn; a fraction that stands k times has k times the weight.
 
     Raises
     ------
@@ -90,9 +94,13 @@ class PrivacyEventTest:
 
     """
 
-    def __init__(self, *, epsilon: float, delta: float, alpha: float) -> None:
+    def __init__(
+        self, *, epsilon: float, delta: float, alpha: float, fractions: ArrayLike | None = None
+    ) -> None:
         self._payoffs = _payoffs(epsilon, delta)
-        self._process = BettingEProcess(low=self._payoffs[1], high=self._payoffs[2], alpha=alpha)
+        self._process = BettingEProcess(
+            low=self._payoffs[1], high=self._payoffs[2], alpha=alpha, fractions=fractions
+        )
 
     def update(self, in_event: ArrayLike, in_event_neighbour: ArrayLike) -> EProcessDecision:
         """Take in N pairs in the order they were drawn, shapes (N,) and (N,); the wealth is looked at after each."""
@@ -135,7 +143,14 @@ def power_lower_bound(
 
 
 def minimum_detectable_violation(
-    *, epsilon: float, delta: float, q: float, samples: int, alpha: float, power: float = 0.9
+    *,
+    epsilon: float,
+    delta: float,
+    q: float,
+    samples: int,
+    alpha: float,
+    power: float = 0.9,
+    fractions: ArrayLike | None = None,
 ) -> float:
     """Return the smallest excess v at which the test is sure to have the power wanted.
 
@@ -145,7 +160,9 @@ def minimum_detectable_violation(
     """
     q = require_probability("q", q)
     boundary = math.exp(_require_epsilon(epsilon)) * q + _require_delta(delta)
-    plan = _plan(epsilon=epsilon, delta=delta, q=q, samples=samples, alpha=alpha, power=power)
+    plan = _plan(
+        epsilon=epsilon, delta=delta, q=q, samples=samples, alpha=alpha, power=power, fractions=fractions
+    )
     return smallest_violation(
         lambda v: plan.miss(min(1.0, boundary + v)) <= 1.0 - power, largest=1.0 - boundary
     )
@@ -188,13 +205,29 @@ class _Plan:
 
     def miss(self, p: float) -> float:
         """Bound the probability of no rejection when P(E|D) = p."""
-        return self.leftover + float(self.probability @ binom.cdf(self.needed - 1.0, self.samples, p))
+        return self.leftover + float(self.probability @ _binomial_below(self.needed, self.samples, p))
 
 
-def _plan(*, epsilon: float, delta: float, q: float, samples: int, alpha: float, power: float) -> _Plan:
+def _binomial_below(k: FloatArray, n: int, p: float) -> FloatArray:
+    """Return ``P(Bin(n, p) < k)`` for k in 0, …, n + 1: an incomplete beta function, without the checks of a law."""
+    inside = (k > 0) & (k <= n)
+    at = np.where(inside, k, 1.0)
+    return np.where(inside, betaincc(at, n - at + 1.0, p), np.where(k > n, 1.0, 0.0))
+
+
+def _plan(
+    *,
+    epsilon: float,
+    delta: float,
+    q: float,
+    samples: int,
+    alpha: float,
+    power: float,
+    fractions: ArrayLike | None = None,
+) -> _Plan:
     n = require_integer("samples", samples, minimum=1)
     payoffs = _payoffs(epsilon, delta)
-    process = BettingEProcess(low=payoffs[1], high=payoffs[2], alpha=alpha)
+    process = BettingEProcess(low=payoffs[1], high=payoffs[2], alpha=alpha, fractions=fractions)
     side = _SIDE_SHARE * (1.0 - require_open_interval("power", power, 0.0, 1.0))
     # Blocks of equal width on the normal scale, from where the lower tail no longer matters up to the side share.
     z = np.linspace(norm.ppf(_SIDE_SHARE), norm.isf(side), _BLOCKS)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
-
-import msgspec
 
 from dpsco_verify.evidence import (
     SCHEMA_VERSION,
@@ -19,7 +15,10 @@ from dpsco_verify.evidence import (
     Verdict,
     checker,
 )
+from dpsco_verify.evidence.standing import with_checked_certificate
+from dpsco_verify.evidence.versions import versions
 from dpsco_verify.execution import Outcome, Progress, WorkUnit, execute, make_executor
+from dpsco_verify.faults import Judged, museum_record, museum_rows, museum_units
 from dpsco_verify.inference.budget import ErrorBudget, Spending
 from dpsco_verify.ledger.baseline import Expectation
 from dpsco_verify.ledger.errata import errata
@@ -31,8 +30,9 @@ from dpsco_verify.validation import require_integer
 
 ERROR_BUDGET = 1e-6
 """The probability, at most, that anything in a run alarms falsely."""
-
-_LIBRARIES = ("numpy", "scipy", "statsmodels", "python-flint", "msgspec")
+MUSEUM = "fault-museum"
+_MUSEUM_WEIGHT = 1.0 / 9.0
+"""The museum has a tenth of the budget: its faults are gross, and its controls are all that can alarm falsely."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,18 +50,18 @@ def run_audit(
     seed: int,
     jobs: int,
     baseline: Mapping[str, Expectation],
+    exhibits: Sequence[Judged] = (),
     progress: Progress | None = None,
 ) -> Audit:
-    """Verify `claims` and return the record.
+    """Verify `claims`, judge the `exhibits` of the fault museum, and return the record.
 
-    The error budget is split over all claims of the ledger, selected or not, so a claim's numbers do not depend on what
-    else is run. The record is the same, times aside, whatever the number of `jobs`.
+    The error budget is split over all claims of the ledger and the museum, selected or not, so a claim's numbers do not
+    depend on what else is run. The record is the same, times aside, whatever the number of `jobs`.
     """
     seed = require_integer("seed", seed, minimum=0)
     started = time.perf_counter()
-    budget = ErrorBudget.split(
-        ERROR_BUDGET, {c.key: c.reading.weight for c in all_claims() if c.reading.weight > 0}
-    )
+    weights = {c.key: c.reading.weight for c in all_claims() if c.reading.weight > 0}
+    budget = ErrorBudget.split(ERROR_BUDGET, weights | {MUSEUM: _MUSEUM_WEIGHT * sum(weights.values())})
     spending = Spending(budget)
     contexts = {
         claim.key: Context(
@@ -73,6 +73,9 @@ def run_audit(
     }
     planned = {claim.key: claim.statement.units(claim.reading, contexts[claim.key]) for claim in claims}
     units: list[WorkUnit] = [unit for part in planned.values() for unit in part]
+    museum_share = budget.share(MUSEUM)
+    if exhibits:
+        units += museum_units(exhibits, error_budget=museum_share.alpha, seed=seed)
     with make_executor(jobs) as executor:
         outcomes = execute(units, executor, progress)
 
@@ -84,20 +87,26 @@ def run_audit(
         findings.append(finding)
         if certificate is not None and finding.certificate is not None:
             certificates[finding.certificate] = certificate
+    museum = None
+    if exhibits:
+        level = spending.spend(museum_share.whole())
+        museum = museum_record(museum_rows(exhibits, outcomes), error_budget=level)
+    by_claim = {claim.key: spending.spent(claim.key) for claim in claims if claim.reading.weight > 0}
     record = AuditRecord(
         schema_version=SCHEMA_VERSION,
         paper=PAPER,
         profile=profile.value,
         seed=seed,
-        versions=_versions(),
+        versions=versions(),
         error_budget=BudgetRecord(
             total=budget.total,
             spent=spending.spent(),
-            by_claim={claim.key: spending.spent(claim.key) for claim in claims if claim.reading.weight > 0},
+            by_claim=by_claim | ({MUSEUM: spending.spent(MUSEUM)} if exhibits else {}),
         ),
         claims=tuple(findings),
         errata=errata(findings, all_discrepancies()),
-        exit_code=int(exit_code(findings)),
+        museum=museum,
+        exit_code=int(exit_code(findings, museum)),
         seconds=time.perf_counter() - started,
     )
     return Audit(record=record, certificates=certificates)
@@ -162,20 +171,4 @@ def _nothing(context: Context, why: str) -> Conclusion:
 
 
 def _with_checked_certificate(conclusion: Conclusion) -> tuple[Verdict, str, bytes | None]:
-    """Let a verdict stand only with the certificate it needs, read back and accepted by the independent checker."""
-    needs_one = conclusion.verdict in (Verdict.REFUTED, Verdict.CERTIFIED)
-    if conclusion.certificate is None:
-        if needs_one:
-            return Verdict.INCONCLUSIVE, f"no certificate backs this: {conclusion.summary}", None
-        return conclusion.verdict, conclusion.summary, None
-    data = msgspec.json.format(msgspec.json.encode(conclusion.certificate), indent=2) + b"\n"
-    try:
-        checker.check(checker.decode(data))
-    except checker.Rejected as reason:
-        return Verdict.INCONCLUSIVE, f"the certificate was rejected ({reason}): {conclusion.summary}", None
-    return conclusion.verdict, conclusion.summary, data
-
-
-def _versions() -> dict[str, str]:
-    own = {"dpsco-verify": version("dpsco-verify"), "python": platform.python_version()}
-    return own | {name: version(name) for name in _LIBRARIES}
+    return with_checked_certificate(conclusion.verdict, conclusion.summary, conclusion.certificate)

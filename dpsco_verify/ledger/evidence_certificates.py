@@ -62,7 +62,8 @@ def event_certificate(
 ) -> Certificate:
     """Return the certificate that counts (both, first only, second only, neither) reject ``P − e^ε P' ≤ δ``."""
     largest = 1.0 / (math.exp(epsilon) + delta)
-    bets = [_rounded(float(theta) * largest, up=False) for theta in fractions]
+    # As doubles, not in multiples of some 2^-60: against a large ε all bets are smaller than that.
+    bets = [Fraction(float(theta) * largest) for theta in fractions]
     both, first, second, neither = counts
     return issue(
         claim,

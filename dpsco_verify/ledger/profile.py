@@ -11,3 +11,7 @@ class Profile(enum.StrEnum):
     QUICK = "quick"
     STANDARD = "standard"
     DEEP = "deep"
+
+
+SAMPLES = {Profile.QUICK: 10_000, Profile.STANDARD: 100_000, Profile.DEEP: 1_000_000}
+"""How many outputs a data set, at most, the audit of a user's mechanism draws."""

@@ -1,6 +1,32 @@
-"""Privacy curves: the Gaussian mechanism, the paper's single step, and their rigorous enclosures."""
+"""Privacy curves: the Gaussian mechanism, the paper's single step, and their rigorous enclosures; privacy claims."""
 
+from dpsco_verify.privacy.claims import (
+    ApproximateDP,
+    GaussianDP,
+    PrivacyClaim,
+    PrivacyCurve,
+    PureDP,
+    RenyiDP,
+    TradeOff,
+    ZeroConcentratedDP,
+    claim_from,
+)
 from dpsco_verify.privacy.gaussian import gaussian_delta, log_gaussian_delta
 from dpsco_verify.privacy.single_step import NeighbouringStep, inner_epsilon, smallest_sigma
 
-__all__ = ["NeighbouringStep", "gaussian_delta", "inner_epsilon", "log_gaussian_delta", "smallest_sigma"]
+__all__ = [
+    "ApproximateDP",
+    "GaussianDP",
+    "NeighbouringStep",
+    "PrivacyClaim",
+    "PrivacyCurve",
+    "PureDP",
+    "RenyiDP",
+    "TradeOff",
+    "ZeroConcentratedDP",
+    "claim_from",
+    "gaussian_delta",
+    "inner_epsilon",
+    "log_gaussian_delta",
+    "smallest_sigma",
+]

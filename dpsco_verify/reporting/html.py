@@ -13,10 +13,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from dpsco_verify.evidence import CONSEQUENCE_MEANING, VERDICT_MEANING, AuditRecord, Finding, Plot, Table
-from dpsco_verify.reporting import errata, numbers, summary, text
+from dpsco_verify.reporting import errata, museum, numbers, summary, text
 from dpsco_verify.reporting.drawing import inline
 from dpsco_verify.reporting.maths import typeset
 from dpsco_verify.reporting.naming import PAGE, Names, link
+from dpsco_verify.reporting.vocabulary import vocabulary
 
 _GATE_WORDS = {0: ("passed", "Passed"), 1: ("failed", "Failed"), 3: ("undecided", "Undecided")}
 
@@ -35,6 +36,7 @@ class HtmlReport:
         """Return the page; it links to the files that stand beside it."""
         names = Names(record)
         departures = summary.departures(record)
+        say = vocabulary(record)
         gate_class, gate_word = _GATE_WORDS.get(record.exit_code, ("failed", "Failed"))
         # Prefixes count through the page, so no two figures share an id.
         prefixes = {path: f"f{i}-" for i, path in enumerate(_figure_paths(record, names))}
@@ -54,15 +56,17 @@ class HtmlReport:
                 names=names,
                 claims=summary.claims(record),
                 headline=summary.headline(record),
-                tally=summary.tally(record.claims),
+                tally={v: n for v, n in summary.tally(record.claims).items() if n or v in say.verdicts},
                 gate=summary.gate(record),
                 gate_class=gate_class,
                 gate_word=gate_word,
                 departures=departures,
                 failing=[f for f in summary.failing(record) if f.as_expected],
                 errata=errata,
+                museum=museum,
+                say=say,
                 consequences=CONSEQUENCE_MEANING,
-                meanings=VERDICT_MEANING,
+                meanings={verdict: VERDICT_MEANING[verdict] for verdict in say.verdicts},
                 words_of=summary.VERDICT_WORDS,
                 outcome=summary.outcome,
                 expectation=summary.expectation,

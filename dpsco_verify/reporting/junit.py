@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 from junitparser import Error, Failure, JUnitXml, TestCase, TestSuite
 
-from dpsco_verify.evidence import AuditRecord, Finding
-from dpsco_verify.reporting import summary
+from dpsco_verify.evidence import AuditRecord, ExhibitRecord, Finding
+from dpsco_verify.reporting import museum, summary
 from dpsco_verify.reporting.naming import JUNIT
 from dpsco_verify.reporting.numbers import format_quantity
 from dpsco_verify.reporting.text import one_line, printable, words
+from dpsco_verify.reporting.vocabulary import Vocabulary, vocabulary
 
 
 @dataclass(frozen=True)
@@ -47,16 +48,20 @@ class JunitReport:
                 ("seed", str(record.seed)),
             ):
                 suite.add_property(name, one_line(value))
-            suite.add_testcases([_case(finding) for finding in claim.findings])
+            suite.add_testcases([_case(finding, vocabulary(record)) for finding in claim.findings])
             # Straight into the tree: the library's own way merges suites that it takes for equal.
             document.append(suite)  # type: ignore[no-untyped-call]  # the library is typed in part
+        if record.museum is not None:
+            suite = TestSuite("fault-museum")
+            suite.add_testcases([_exhibit(exhibit) for exhibit in record.museum.exhibits])
+            document.append(suite)  # type: ignore[no-untyped-call]  # as above
         document.update_statistics()  # type: ignore[no-untyped-call]  # as above
         buffer = io.BytesIO()
         document.write(buffer, pretty=True)
         return {JUNIT: buffer.getvalue()}
 
 
-def _case(finding: Finding) -> TestCase:
+def _case(finding: Finding, say: Vocabulary) -> TestCase:
     case = TestCase(
         name=one_line(finding.reading), classname=one_line(finding.id), time=round(finding.seconds, 3)
     )
@@ -64,17 +69,25 @@ def _case(finding: Finding) -> TestCase:
     if outcome is not summary.Outcome.AS_EXPECTED:
         kind = Error if outcome is summary.Outcome.UNDECIDED else Failure
         result = kind(one_line(f"{summary.reason(finding)}: {finding.summary}"), str(outcome))
-        result.text = _details(finding)
+        result.text = _details(finding, say)
         case.result = [result]
-    case.system_out = _details(finding)
+    case.system_out = _details(finding, say)
     return case
 
 
-def _details(finding: Finding) -> str:
+def _exhibit(exhibit: ExhibitRecord) -> TestCase:
+    case = TestCase(name=one_line(exhibit.id), classname="fault-museum", time=round(exhibit.seconds, 3))
+    if not exhibit.as_expected:
+        case.result = [Failure(one_line(museum.verdict(exhibit)), "unexpected")]
+    case.system_out = printable(f"{exhibit.title}; {museum.verdict(exhibit)}; {exhibit.caught_by}")
+    return case
+
+
+def _details(finding: Finding, say: Vocabulary) -> str:
     lines = [
         f"{summary.VERDICT_WORDS[finding.verdict]} ({summary.expectation(finding)}): {finding.summary}",
         f"statement: {finding.statement}",
-        f"reading: {finding.reading_text}",
+        f"{say.reading}: {finding.reading_text}",
         *(f"{words(name)}: {format_quantity(value)}" for name, value in sorted(finding.evidence.items())),
         *([f"counterexample: {finding.counterexample}"] if finding.counterexample else []),
         *([f"certificate: {finding.certificate}"] if finding.certificate else []),

@@ -17,11 +17,12 @@ from dpsco_verify.evidence import (
     Table,
     Verdict,
 )
-from dpsco_verify.reporting import errata, markdown_errata, summary
+from dpsco_verify.reporting import errata, markdown_errata, museum, summary
 from dpsco_verify.reporting.markup import code, escape, paragraph, quotation, table
 from dpsco_verify.reporting.naming import REPORT, RESULTS, Names, link
 from dpsco_verify.reporting.numbers import count, format_quantity, format_scalar, format_seconds
 from dpsco_verify.reporting.text import shorten, words
+from dpsco_verify.reporting.vocabulary import vocabulary
 
 LIMIT = 1_000_000
 """Bytes; 1 MiB is the limit of GitHub, and what is added around the report must fit too."""
@@ -84,6 +85,7 @@ class _Writer:
         self._beside = beside
         self._rows = rows
         self._names = Names(record)
+        self._say = vocabulary(record)
         self.whole_record = f"the whole record is `{RESULTS}`" + (
             f" ([open]({RESULTS}))" if RESULTS in beside else ""
         )
@@ -92,26 +94,33 @@ class _Writer:
         """Return all that stands before the claims; its size is bounded, however large the record is."""
         record = self._record
         authors = ", ".join(record.paper.authors)
+        source = f"{authors} · {record.paper.identifier}".strip(" ·")
         blocks = [
             f"# Verification report: {escape(shorten(record.paper.title, 300))}",
-            paragraph(shorten(f"{authors} · {record.paper.identifier}".strip(" ·"), 600)),
+            *([paragraph(shorten(source, 600))] if source else []),
             f"**{escape(summary.headline(record))}**",
             f"> **{_GATE_WORDS.get(record.exit_code, 'Failed')}.** {escape(summary.gate(record))}",
             "## What fails",
             *self._failures(),
-            "## Errata",
-            *markdown_errata.errata_blocks(record),
-            "## Constants",
-            *markdown_errata.constant_blocks(record, self._to),
-            "## All readings",
+            *(self._about_the_text() if self._say.has_errata else []),
+            *(["## The fault museum", *museum.markdown_blocks(record.museum)] if record.museum else []),
+            f"## All {self._say.reading}s",
             self._readings(),
             "## What the verdicts mean",
-            "\n".join(f"- {_verdict(verdict)}: {escape(VERDICT_MEANING[verdict])}." for verdict in Verdict),
+            "\n".join(f"- {_verdict(v)}: {escape(VERDICT_MEANING[v])}." for v in self._say.verdicts),
             "## The run",
             *self._run(),
-            "## The claims",
+            f"## The {self._say.claim}s",
         ]
         return "\n\n".join(blocks)
+
+    def _about_the_text(self) -> list[str]:
+        return [
+            "## Errata",
+            *markdown_errata.errata_blocks(self._record),
+            "## Constants",
+            *markdown_errata.constant_blocks(self._record, self._to),
+        ]
 
     def _failures(self) -> list[str]:
         departures = summary.departures(self._record)
@@ -124,14 +133,14 @@ class _Writer:
             ]
             blocks += ["### Not as expected", _listed(lines)]
         else:
-            blocks.append("No verdict departs from the baseline.")
+            blocks.append(f"No verdict departs from {self._say.expected}.")
         if known:
             blocks += [
                 "### Refuted or ill-posed, as expected",
                 _listed([f"{self._item(f)}: {_short(f)}" for f in known]),
             ]
         elif not departures:
-            blocks.append("No reading is refuted or ill-posed.")
+            blocks.append(f"No {self._say.reading} is refuted or ill-posed.")
         return blocks
 
     def _item(self, finding: Finding) -> str:
@@ -151,9 +160,12 @@ class _Writer:
             )
             for f in self._record.claims[:_MOST_LISTED]
         ]
-        shown = table(("Claim", "Reading", "Verdict", "Baseline", "Finding"), rows)
+        say = self._say
+        shown = table((say.claim.capitalize(), say.group, "Verdict", say.baseline, "Finding"), rows)
         missing = len(self._record.claims) - len(rows)
-        return shown + (f"\n\n*{count(missing, 'more reading')} left out for size.*" if missing else "")
+        return shown + (
+            f"\n\n*{count(missing, f'more {say.reading}')} left out for size.*" if missing else ""
+        )
 
     def _run(self) -> list[str]:
         record, budget = self._record, self._record.error_budget
@@ -176,7 +188,9 @@ class _Writer:
             for claim, share in sorted(budget.by_claim.items())[:_MOST_LISTED]
         ]
         if spent:
-            blocks.append(table(("Claim", "Error budget spent"), spent, right=(False, True)))
+            blocks.append(
+                table((self._say.claim.capitalize(), "Error budget spent"), spent, right=(False, True))
+            )
         return blocks
 
     def sections(self) -> list[str]:
@@ -200,7 +214,7 @@ class _Writer:
         anchor = f'<a id="{self._names.reading(finding)}"></a>'
         against = escape(summary.expectation(finding))
         blocks = [
-            f"#### {anchor}Reading {code(finding.reading)}: {_verdict(finding.verdict)} ({against})",
+            f"#### {anchor}{self._say.group} {code(finding.reading)}: {_verdict(finding.verdict)} ({against})",
             paragraph(finding.reading_text),
             *([quotation(finding.statement)] if with_statement else []),
             f"**{escape(finding.summary)}**",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from dpsco_verify.evidence import AuditRecord, Finding, Verdict
 from dpsco_verify.reporting.numbers import count
+from dpsco_verify.reporting.vocabulary import PAPER, vocabulary
 
 VERDICT_WORDS: dict[Verdict, str] = {
     Verdict.CERTIFIED: "certified",
@@ -37,12 +38,8 @@ VERDICT_SYMBOLS: dict[Verdict, str] = {
 }
 """One shape for each verdict, so that none is told by colour alone."""
 
-EXIT_MEANING: dict[int, str] = {
-    0: "every verdict is as expected",
-    1: "at least one verdict is not as expected",
-    2: "wrong usage or bad input",
-    3: "undecided: a check that had to decide could not within its budget",
-}
+EXIT_MEANING = PAPER.exit_meaning
+"""What the exit codes say of a run of the ledger."""
 
 
 class Outcome(enum.StrEnum):
@@ -121,19 +118,23 @@ def in_words(parts: Sequence[str]) -> str:
 def headline(record: AuditRecord) -> str:
     """Return the count of the verdicts in one sentence."""
     total = len(record.claims)
+    say = vocabulary(record)
     if total == 0:
-        return "No reading was checked."
+        return f"No {say.reading} was checked."
     parts = [f"{n} {_PREDICATES[v][n > 1]}" for v, n in tally(record.claims).items() if n]
-    return f"Of {count(total, 'reading')} of {count(len(claims(record)), 'claim')}, {in_words(parts)}."
+    return f"Of {count(total, say.reading)} of {count(len(claims(record)), say.claim)}, {in_words(parts)}."
 
 
 def gate(record: AuditRecord) -> str:
     """Return what the exit code means, and how many verdicts are as expected, in one sentence."""
-    meaning = EXIT_MEANING.get(record.exit_code, "unknown to this program")
+    say = vocabulary(record)
+    meaning = say.exit_meaning.get(record.exit_code, "unknown to this program")
     counts = {o: sum(outcome(f) is o for f in record.claims) for o in Outcome}
     parts = [f"{n} {o}" for o, n in counts.items() if n]
-    against = f" Against the baseline: {in_words(parts)}." if parts else ""
-    return f"Exit code {record.exit_code}: {meaning}.{against}"
+    against = f" Against the baseline: {in_words(parts)}." if parts and say.counts_outcomes else ""
+    failed = record.museum is not None and not record.museum.as_expected
+    shown = f" Fault museum: {record.museum.headline}." if failed and record.museum else ""
+    return f"Exit code {record.exit_code}: {meaning}.{against}{shown}"
 
 
 def departures(record: AuditRecord) -> tuple[Finding, ...]:

@@ -9,9 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from dpsco_verify.evidence import AuditRecord, Finding, Verdict
-from dpsco_verify.reporting import errata, summary
+from dpsco_verify.reporting import errata, museum, summary
 from dpsco_verify.reporting.numbers import format_scalar, format_seconds
 from dpsco_verify.reporting.text import one_line
+from dpsco_verify.reporting.vocabulary import vocabulary
 
 _STYLES = {
     Verdict.CERTIFIED: "blue",
@@ -46,9 +47,20 @@ def print_report(record: AuditRecord, console: Console) -> None:
     printer.findings("Not as expected", departures, reasons=True)
     known = tuple(f for f in summary.failing(record) if f.as_expected)
     printer.findings("Refuted or ill-posed, as expected", known, reasons=False)
+    if vocabulary(record).tells_all:
+        good = tuple(f for f in record.claims if f.as_expected)
+        printer.findings("As expected", good, reasons=False)
     if record.errata:
         console.print()
         console.print(printer.text(f"Errata: {errata.headline(record)}"))
+    if record.museum:
+        console.print()
+        style = "" if record.museum.as_expected else "bold red"
+        console.print(printer.text(f"Fault museum: {record.museum.headline}.", style))
+        for exhibit in museum.unexpected(record):
+            console.print(
+                Padding(printer.text(f"{exhibit.id}: {museum.verdict(exhibit)}", style), (0, 0, 0, 4))
+            )
     budget = record.error_budget
     console.print()
     console.print(
@@ -81,9 +93,10 @@ class _Printer:
         """Return the table of all readings, those of one claim together."""
         wide = self._console.width >= _WIDE
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=wide)
-        table.add_column("Claim / reading", overflow="fold", ratio=3 if wide else None)
+        say = vocabulary(record)
+        table.add_column(say.key, overflow="fold", ratio=3 if wide else None)
         table.add_column("Verdict", no_wrap=True)
-        table.add_column("Baseline", overflow="fold")
+        table.add_column(say.baseline, overflow="fold")
         if wide:
             table.add_column("Finding", overflow="fold", ratio=6)
         for claim in summary.claims(record):
@@ -110,6 +123,8 @@ class _Printer:
             self._console.print(Text.assemble("  ", self.verdict(finding.verdict), "  ", key))
             for content in ([f"{summary.reason(finding)}."] if reasons else []) + [finding.summary]:
                 self._console.print(Padding(self.text(content), (0, 0, 0, 4)))
+            if reasons and finding.counterexample is not None:
+                self._console.print(Padding(self.text(finding.counterexample), (0, 0, 0, 4)))
             if reasons:
                 # Left to the terminal to wrap, so that the command can be copied whole.
                 command = self.text(f"reproduce: {finding.reproduce}")

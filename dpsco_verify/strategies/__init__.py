@@ -9,6 +9,12 @@ from dpsco_verify.strategies.geometry import (
     potentials,
     vectors,
 )
+from dpsco_verify.strategies.neighbours import (
+    neighbouring_arrays,
+    neighbouring_lists,
+    neighbouring_tables,
+    neighbours_of,
+)
 from dpsco_verify.strategies.problems import (
     data_points,
     finite_populations,
@@ -25,7 +31,11 @@ __all__ = [
     "data_points",
     "finite_populations",
     "losses",
+    "neighbouring_arrays",
     "neighbouring_data",
+    "neighbouring_lists",
+    "neighbouring_tables",
+    "neighbours_of",
     "parameter_points",
     "points_in",
     "points_near_boundary",

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from dpsco_verify import cli
 from dpsco_verify.algorithm.on_file import LOSS_NAMES, LossName
 from dpsco_verify.algorithm.options import Averaging, NoiseConvention, StoppingRule
+from dpsco_verify.cli import main
+from dpsco_verify.cli.run import _AVERAGING, _LOSSES, _NOISE, _STOPPING
 
 GOOD = {"--loss": "linear", "--radius": "1", "--lipschitz": "1", "--sigma": "0.1"}
 
@@ -25,7 +26,7 @@ def table(tmp_path):
 
 def run(file, options):
     arguments = [part for pair in options.items() for part in pair if part is not None]
-    result = CliRunner().invoke(cli.main, ["run", str(file), *arguments])
+    result = CliRunner().invoke(main, ["run", str(file), *arguments])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result
@@ -65,10 +66,10 @@ def test_every_loss_runs(tmp_path, loss):
 
 
 def test_the_choices_are_those_of_the_library():
-    assert cli._LOSSES == LOSS_NAMES == typing.get_args(LossName)
-    assert tuple(StoppingRule) == cli._STOPPING
-    assert tuple(Averaging) == cli._AVERAGING
-    assert tuple(NoiseConvention) == cli._NOISE
+    assert _LOSSES == LOSS_NAMES == typing.get_args(LossName)
+    assert tuple(StoppingRule) == _STOPPING
+    assert tuple(Averaging) == _AVERAGING
+    assert tuple(NoiseConvention) == _NOISE
 
 
 BAD_OPTIONS = [

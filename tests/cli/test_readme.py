@@ -18,10 +18,15 @@ MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
-def test_the_python_example_runs(capsys):
+def test_the_python_examples_run(capsys):
     for example in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
         exec(compile(example, "README.md", "exec"), {})  # noqa: S102  our own text
-    iterations, queries, excess = capsys.readouterr().out.split()
+    audited, ran = capsys.readouterr().out.splitlines()
+    verdict, epsilon, event = audited.split(" ", 2)
+    assert verdict == "violated"
+    assert 1.0 < float(epsilon) <= 1.25
+    assert event.startswith("value in")
+    iterations, queries, excess = ran.split()
     assert int(iterations) > int(queries) == 2048
     assert float(excess) >= 0
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_verify.auditing import audit
+from dpsco_verify.auditing import audit_samplers as audit
 from dpsco_verify.inference.binomial import clopper_pearson_lower
 from dpsco_verify.inference.privacy_event_test import PrivacyEventTest, required_samples
 

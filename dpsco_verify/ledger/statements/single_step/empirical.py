@@ -11,7 +11,7 @@ import numpy as np
 from dpsco_verify.algorithm import noisy_step, single_step_sigma
 from dpsco_verify.algorithm.tape import draw_batches
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.auditing import AuditResult, Sampler, audit
+from dpsco_verify.auditing import Sampler, SamplersAudit, audit_samplers
 from dpsco_verify.execution import stream
 from dpsco_verify.geometry import Box
 from dpsco_verify.inference.privacy_event_test import minimum_detectable_violation
@@ -67,7 +67,7 @@ class Seen:
 
     point: Point
     alpha: float
-    result: AuditResult
+    result: SamplersAudit
     exact_gap: float
     sure_gap: float
 
@@ -133,7 +133,7 @@ def exact_probabilities(point: Point) -> tuple[float, float]:
 def audit_point(*, point: Point, alpha: float, seed: int, name: str) -> Seen:
     """Audit the step at a point; the event is chosen on a stream of its own, a fifth as long as the cap."""
     first, second = exact_probabilities(point)
-    result = audit(
+    result = audit_samplers(
         step_sampler(point, point.pair.g),
         step_sampler(point, point.pair.g_prime),
         epsilon=point.epsilon,

@@ -173,7 +173,7 @@ def evidence(cells: list[Cell], failing: list[Cell], seen: list[Seen]) -> dict[s
             value=sum(c.status is Status.OPEN for c in cells), note="between the bounds; none for m = 1"
         ),
         "of the failing ones, with ε̃ ≤ 1.256 and δ ≤ 0.81": Quantity(
-            value=sum(c in failing for c in region), unit=f"of {len(region)}"
+            value=sum(c.status is Status.FAILS for c in region), unit=f"of {len(region)}"
         ),
     }
     if region:

@@ -1,0 +1,165 @@
+"""What a check is, what it finds, and the report of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from dpsco_verify.algorithm.conformance.bench import Bench
+from dpsco_verify.auditing import AuditVerdict
+
+ROUNDING = 1e-6
+"""Relative room for rounding in exact comparisons: single precision is good enough."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What a check found.
+
+    Attributes
+    ----------
+    check
+        The check's id.
+    null
+        What it holds the implementation to.
+    verdict
+        ``violated``; ``not_violated``; or ``undecided``, where what is to be judged could not be read.
+    detail
+        What was seen, with numbers.
+    detectable
+        What would have been found, with probability at least 0.9 where the check is statistical.
+    alpha
+        The probability, at most, that a right implementation is found violated; 0 for an exact check.
+    runs
+        How many runs were looked at.
+    """
+
+    check: str
+    null: str
+    verdict: AuditVerdict
+    detail: str
+    detectable: str
+    alpha: float
+    runs: int
+
+    def __str__(self) -> str:
+        return f"{self.check}: {self.verdict}: {self.detail}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """A judge's answer, to be put into a :class:`Finding`; `violated` is None where nothing could be judged."""
+
+    violated: bool | None
+    detail: str
+    detectable: str
+    runs: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """A check.
+
+    Attributes
+    ----------
+    id
+        Lower case with hyphens.
+    null
+        The null hypothesis in words.
+    judge
+        ``judge(bench, alpha)``: an outcome, or a string that says why the check does not apply.
+    exact
+        Whether it needs no level: a right implementation always passes.
+    weight
+        Its share of the level, in proportion.
+    batched
+        Whether it needs an implementation that takes batches.
+    """
+
+    id: str
+    null: str
+    judge: Callable[[Bench, float], Outcome | str] = field(repr=False)
+    exact: bool = False
+    weight: float = 1.0
+    batched: bool = False
+
+    def find(self, bench: Bench, *, alpha: float) -> Finding | str:
+        """Run the check at level `alpha`."""
+        outcome = self.judge(bench, alpha)
+        if isinstance(outcome, str):
+            return outcome
+        verdict = {
+            True: AuditVerdict.VIOLATED,
+            False: AuditVerdict.NOT_VIOLATED,
+            None: AuditVerdict.UNDECIDED,
+        }[outcome.violated]
+        return Finding(
+            check=self.id,
+            null=self.null,
+            verdict=verdict,
+            detail=outcome.detail,
+            detectable=outcome.detectable,
+            alpha=0.0 if self.exact else alpha,
+            runs=outcome.runs,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConformanceReport:
+    """What all checks found.
+
+    Attributes
+    ----------
+    implementation
+        Its name.
+    findings
+        One a check, in the order in which they ran.
+    skipped
+        The checks that did not apply, each with the reason.
+    alpha
+        The probability, at most, that a right implementation is found violated by any check.
+    seed, effort
+        As they were given; the same give the same report.
+    """
+
+    implementation: str
+    findings: tuple[Finding, ...]
+    skipped: tuple[tuple[str, str], ...]
+    alpha: float
+    seed: int
+    effort: float
+
+    @property
+    def verdict(self) -> AuditVerdict:
+        """``violated`` if any check found so, else ``undecided`` if any could not judge, else ``not_violated``."""
+        verdicts = {finding.verdict for finding in self.findings}
+        return next(
+            (v for v in (AuditVerdict.VIOLATED, AuditVerdict.UNDECIDED) if v in verdicts),
+            AuditVerdict.NOT_VIOLATED,
+        )
+
+    @property
+    def failures(self) -> tuple[Finding, ...]:
+        """The findings that are ``violated``."""
+        return tuple(f for f in self.findings if f.verdict is AuditVerdict.VIOLATED)
+
+    def finding(self, check: str) -> Finding:
+        """Return the finding of a check."""
+        return next(f for f in self.findings if f.check == check)
+
+    @property
+    def summary(self) -> str:
+        """What was found, in one sentence."""
+        if self.failures:
+            found = "; ".join(f"{f.check} ({f.detail})" for f in self.failures)
+            return f"{self.implementation} is not Algorithm 1, with confidence 1 − {self.alpha:.3g}: {found}"
+        left = [f.check for f in self.findings if f.verdict is AuditVerdict.UNDECIDED]
+        if left:
+            return f"{self.implementation}: undecided, as {', '.join(left)} could not judge it"
+        return f"{self.implementation} passes {len(self.findings)} checks of Algorithm 1 at level {self.alpha:.3g}"
+
+    def __str__(self) -> str:
+        lines = [self.summary]
+        lines += [f"  {f.check}: {f.verdict}; {f.detail}; would find: {f.detectable}" for f in self.findings]
+        lines += [f"  {check}: skipped; {reason}" for check, reason in self.skipped]
+        return "\n".join(lines)

@@ -1,0 +1,85 @@
+"""Lower confidence bounds on δ and on ε from the counts of one event, by inversion of the betting test.
+
+A value is rejected when the wealth against it, computed from the counts, reaches 1/α. Both bounds are the end of a run
+of rejected values that begins at 0, so a bound above the truth would mean that the truth itself was rejected:
+probability at most α, for each of the two, at whatever moment the counts were taken (Ville 1939).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from dpsco_verify.arrays import FloatArray
+from dpsco_verify.inference import CellCounts
+from dpsco_verify.inference.bets import log_wealth_error, log_wealth_of_counts
+from dpsco_verify.validation import require_non_negative, require_open_interval
+
+_STEPS = 30
+_SCAN = 128
+_LARGEST_EPSILON = 60.0
+
+
+def log_wealth_against(counts: CellCounts, *, epsilon: float, delta: float, fractions: FloatArray) -> float:
+    """Return the log wealth of the test of ``P(E) − e^ε P'(E) ≤ δ`` after these counts, less its rounding error."""
+    factor = math.exp(epsilon)
+    low, high = -(factor + delta), 1.0 - delta
+    if high <= 0.0:
+        return 0.0
+    ratios = (np.array([0.0, -factor, 1.0, 1.0 - factor]) - delta) / -low
+    cells = [counts.n00, counts.n01, counts.n10, counts.n11]
+    wealth = float(log_wealth_of_counts(fractions, ratios, cells))
+    return wealth - log_wealth_error(fractions, high / -low, sum(cells))
+
+
+def delta_lower_bound(counts: CellCounts, *, epsilon: float, alpha: float, fractions: FloatArray) -> float:
+    """Return a δ that the truth at order ε exceeds with confidence 1 − α; 0 where none can be named.
+
+    The wealth falls as δ grows, payoff by payoff, so bisection finds the end of what is rejected.
+    """
+    epsilon = require_non_negative("epsilon", epsilon)
+    threshold = -math.log(require_open_interval("alpha", alpha, 0.0, 1.0))
+
+    def rejected(delta: float) -> bool:
+        return log_wealth_against(counts, epsilon=epsilon, delta=delta, fractions=fractions) >= threshold
+
+    return _end_of_rejections(rejected, np.array([0.0, 1.0]))
+
+
+def epsilon_lower_bound(counts: CellCounts, *, delta: float, alpha: float, fractions: FloatArray) -> float:
+    """Return an ε that the truth at δ exceeds with confidence 1 − α; 0 where none can be named.
+
+    For δ > 0 the wealth need not be monotone in ε, so the values are scanned from 0 to the first that is not rejected.
+    """
+    delta = require_non_negative("delta", delta)
+    threshold = -math.log(require_open_interval("alpha", alpha, 0.0, 1.0))
+
+    def rejected(epsilon: float) -> bool:
+        return log_wealth_against(counts, epsilon=epsilon, delta=delta, fractions=fractions) >= threshold
+
+    # ε is at most log(1/P'(E)), and a count of 1 stands for the smallest P'(E) that the counts speak of.
+    pairs = counts.n00 + counts.n01 + counts.n10 + counts.n11
+    largest = min(math.log(max(pairs, 2)) + 1.0, _LARGEST_EPSILON)
+    return _end_of_rejections(rejected, np.linspace(0.0, largest, _SCAN))
+
+
+def _end_of_rejections(rejected: Callable[[float], bool], grid: FloatArray) -> float:
+    if not rejected(0.0):
+        return 0.0
+    low, high = 0.0, math.inf
+    for value in grid[1:]:
+        if not rejected(float(value)):
+            high = float(value)
+            break
+        low = float(value)
+    if math.isinf(high):
+        return low
+    for _ in range(_STEPS):
+        middle = 0.5 * (low + high)
+        if rejected(middle):
+            low = middle
+        else:
+            high = middle
+    return low

@@ -1,0 +1,119 @@
+"""Confirm a chosen event on fresh samples, by a test that may be looked at after each chunk."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsco_verify.arrays import FloatArray
+from dpsco_verify.auditing.mechanism import Caller
+from dpsco_verify.auditing.selection import Choice
+from dpsco_verify.inference import CellCounts, EProcessDecision, PrivacyEventTest
+from dpsco_verify.inference.bets import bet_fractions, depth_for_range
+
+_FIRST_CHUNK = 256
+_LARGEST_CHUNK = 1 << 17
+_MOST_ENTRIES = 1 << 22
+_ON_AFTER_A_DECISION = 16
+"""A violation that was found is followed until 16 times the samples that found it, so that the bounds, whose width
+falls like the root, come within about a quarter of the excess; or to the cap."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confirmation:
+    """What fresh samples say about an event.
+
+    Attributes
+    ----------
+    choice
+        The event, and what the search thought of it.
+    alpha
+        The level of the test.
+    fractions
+        Its bets.
+    decision
+        The test's decision: at the first rejection, or at the cap.
+    counts
+        All pairs that were drawn; the first indicator is that of the data set on which the event is likelier.
+    decision_counts
+        Those up to the decision.
+    samples, cap
+        Outputs drawn a data set, and how many could have been.
+    """
+
+    choice: Choice
+    alpha: float
+    fractions: FloatArray
+    decision: EProcessDecision
+    counts: CellCounts
+    decision_counts: CellCounts
+    samples: int
+    cap: int
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the claim was refuted."""
+        return self.decision.rejected
+
+
+def planned_fractions(choice: Choice, *, alpha: float, samples: int) -> FloatArray:
+    """Return the bets, half of whose weight is on the one that serves the cap best.
+
+    A bound from n payoffs of variance v is tightest with ``λ = sqrt(2 log(1/α)/(n v))`` (Hoeffding's and Bernstein's
+    exponent). v is taken from the search, which the test's samples do not know of. The other half is on the grid for
+    all violations, which finds gross ones early.
+    """
+    order = choice.candidate.order
+    factor = math.exp(order.epsilon)
+    grid = bet_fractions(depth=depth_for_range(-(factor + order.delta), 1.0 - order.delta))
+    p, q = choice.frequency, choice.frequency_neighbour
+    variance = p * (1.0 - p) + factor**2 * q * (1.0 - q) + (1.0 + factor**2) / samples
+    tuned = math.sqrt(2.0 * math.log(1.0 / alpha) / (samples * variance)) * (factor + order.delta)
+    return np.sort(np.concatenate([grid, np.full(grid.size, min(tuned, float(grid.max())))]))
+
+
+def confirm(
+    caller: Caller, choice: Choice, *, alpha: float, decide_within: int, cap: int, purpose: str
+) -> Confirmation:
+    """Test the candidate's order on fresh outputs from the streams of this purpose.
+
+    The test gives up after `decide_within` outputs a data set; a violation is followed on, up to `cap`.
+    """
+    candidate = choice.candidate
+    fractions = planned_fractions(choice, alpha=alpha, samples=cap)
+    test = PrivacyEventTest(
+        epsilon=candidate.order.epsilon, delta=candidate.order.delta, alpha=alpha, fractions=fractions
+    )
+    likelier, other = (1, 0) if candidate.swapped else (0, 1)
+    total = np.zeros(4, dtype=np.int64)
+    decision, decision_counts = test.decision, CellCounts(0, 0, 0, 0)
+    drawn, chunk, limit, number = 0, _FIRST_CHUNK, min(decide_within, cap), 0
+    while drawn < limit:
+        size = min(chunk, limit - drawn)
+        first = caller.draw(likelier, size, purpose, number)
+        second = caller.draw(other, size, purpose, number)
+        counts = CellCounts.from_indicators(
+            candidate.region.contains(first), candidate.region.contains(second)
+        )
+        total += (counts.n11, counts.n10, counts.n01, counts.n00)
+        drawn += size
+        number += 1
+        if not decision.rejected:
+            decision = test.update_counts(counts)
+            decision_counts = CellCounts(*(int(x) for x in total))
+            if decision.rejected:
+                limit = min(cap, _ON_AFTER_A_DECISION * drawn)
+        width = max(first.width, second.width, 1)
+        chunk = min(drawn, _LARGEST_CHUNK, max(_MOST_ENTRIES // width, 1))
+    return Confirmation(
+        choice=choice,
+        alpha=alpha,
+        fractions=fractions,
+        decision=decision,
+        counts=CellCounts(*(int(x) for x in total)),
+        decision_counts=decision_counts,
+        samples=drawn,
+        cap=cap,
+    )

@@ -1,0 +1,266 @@
+"""The audit of one pair of data sets.
+
+It goes in rounds, each ten times as large as the one before and with its own part of the level: a gross fault shows in
+the first, and the last has nine tenths of the level. In each the event is chosen among all features, both directions
+and all orders of the claim on samples that its test does not see, so the levels of the tests are all that the audit
+errs by.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dpsco_verify.arrays import ArrayLike, FloatArray
+from dpsco_verify.auditing.bounds import delta_lower_bound, epsilon_lower_bound
+from dpsco_verify.auditing.confirmation import Confirmation, confirm
+from dpsco_verify.auditing.features import user_features
+from dpsco_verify.auditing.mechanism import Caller
+from dpsco_verify.auditing.outputs import Outputs, join
+from dpsco_verify.auditing.regions import Aims, Order
+from dpsco_verify.auditing.request import POWER, SEARCH, AuditRequest
+from dpsco_verify.auditing.result import AuditResult, AuditVerdict, MinimumDetectableViolation, Witness
+from dpsco_verify.auditing.selection import Choice, floating_point_leak, select
+from dpsco_verify.errors import InputError
+from dpsco_verify.inference.privacy_event_test import minimum_detectable_violation
+
+_LAST_ROUND = 0.9
+"""The last round's part of the level; the earlier ones share the rest equally."""
+_GROWTH_OF_ROUNDS = 10
+_SMALLEST_ROUND = 1000
+_MOST_SEARCHED = 200_000
+"""More outputs than this do not make the choice of the event better by what their sorting costs."""
+_FEWEST_SEARCHED = 24
+_MDV_STEPS = 4
+_LEAK = (
+    "as floating-point numbers the outputs break the claim: [{event}] alone shows it; floating_point=True judges them "
+    "so, and noise on a fixed grid would mend it"
+)
+
+
+@dataclass(frozen=True)
+class _Round:
+    """One round: how many outputs a data set its search has seen in the end, its test's cap, its part of the level."""
+
+    searched: int
+    confirmed: int
+    weight: float
+
+
+def _rounds(samples: int) -> list[_Round]:
+    """Return rounds that use `samples` outputs a data set in all."""
+    totals = [samples]
+    while totals[0] >= _GROWTH_OF_ROUNDS * _SMALLEST_ROUND:
+        totals.insert(0, totals[0] // _GROWTH_OF_ROUNDS)
+    rounds: list[_Round] = []
+    used = 0
+    for total in totals:
+        searched = min(max(int(SEARCH * total), _FEWEST_SEARCHED), _MOST_SEARCHED)
+        last = total == samples
+        already = rounds[-1].searched if rounds else 0
+        confirmed = samples - used - (searched - already) if last else total - searched
+        weight = 1.0 if len(totals) == 1 else _LAST_ROUND if last else (1.0 - _LAST_ROUND) / (len(totals) - 1)
+        rounds.append(_Round(searched, confirmed, weight))
+        used += searched - already + confirmed
+    return rounds
+
+
+def audit_pair(request: AuditRequest, pair: tuple[Any, Any], *, alpha: float, number: int) -> AuditResult:
+    """Audit pair number `number` at level `alpha`; see :func:`dpsco_verify.auditing.audit`."""
+    caller = Caller(
+        request.mechanism, pair, name=request.name, seed=request.seed, time_limit=request.time_limit
+    )
+    caller.trial()
+    aims = request.aims
+    rounds = _rounds(request.samples)
+    outputs: tuple[Outputs, Outputs] | None = None
+    spent: list[tuple[float, Confirmation]] = []
+    used = 0
+    for k, this in enumerate(rounds):
+        already = 0 if outputs is None else outputs[0].size
+        outputs = draw_more(caller, this.searched - already, f"audit/{number}/search-{k}", outputs)
+        used += this.searched - already
+        choice = choose(request, pair, outputs, aims)
+        last = k + 1 == len(rounds)
+        if choice is None and last:
+            raise InputError(
+                f"mechanism={request.name} returned outputs without any content; there is nothing to judge"
+            )
+        if choice is None or not (last or choice.growth > 0):
+            continue
+        confirmation = confirm(
+            caller,
+            choice,
+            alpha=this.weight * alpha,
+            decide_within=request.samples - used if last else this.confirmed,
+            cap=request.samples - used,
+            purpose=f"audit/{number}/confirm-{k}",
+        )
+        spent.append((this.weight, confirmation))
+        used += confirmation.samples
+        if confirmation.rejected:
+            break
+    result = _concluded(request, pair, spent, used, reproducible=caller.reproducible)
+    if request.floating_point or result.verdict is AuditVerdict.VIOLATED or outputs is None:
+        return result
+    leak = floating_point_leak(*outputs, aims)
+    return result if leak is None else replace(result, notes=(_LEAK.format(event=leak),))
+
+
+def draw_more(
+    caller: Caller, size: int, purpose: str, earlier: tuple[Outputs, Outputs] | None = None
+) -> tuple[Outputs, Outputs]:
+    """Return the earlier outputs on both data sets and `size` more."""
+    first, second = (caller.draw(side, size, purpose) for side in (0, 1))
+    return (first, second) if earlier is None else (join(earlier[0], first), join(earlier[1], second))
+
+
+def choose(
+    request: AuditRequest, pair: tuple[Any, Any], outputs: tuple[Outputs, Outputs], aims: Aims
+) -> Choice | None:
+    """Return the event that looks best on these outputs."""
+    return select(
+        *outputs,
+        aims,
+        extra_features=tuple(user_features(request.features)),
+        classifier=request.classifier,
+        log_ratio=None if request.log_density is None else _log_ratio(request.log_density, pair),
+        floating_point=request.floating_point,
+    )
+
+
+def _log_ratio(
+    log_density: Callable[[Any, Any], ArrayLike], pair: tuple[Any, Any]
+) -> Callable[[Any], FloatArray]:
+    def ratio(raw: Any) -> FloatArray:
+        first, second = (np.asarray(log_density(raw, data), dtype=np.float64) for data in pair)
+        if first.shape != (len(raw),) or second.shape != (len(raw),):
+            raise InputError(
+                f"log_density returned shapes {first.shape} and {second.shape}; return one number an output, "
+                f"({len(raw)},)"
+            )
+        # −∞ − (−∞) is where neither density lives; +∞ − finite is an output that only d can give.
+        with np.errstate(invalid="ignore"):
+            return first - second
+
+    return ratio
+
+
+def _concluded(
+    request: AuditRequest,
+    pair: tuple[Any, Any],
+    spent: Sequence[tuple[float, Confirmation]],
+    used: int,
+    *,
+    reproducible: bool,
+) -> AuditResult:
+    confirmation = spent[-1][1]
+    choice = confirmation.choice
+    candidate, counts, level = choice.candidate, confirmation.counts, confirmation.alpha
+    order, bets = candidate.order, confirmation.fractions
+    pairs = confirmation.samples
+    occurrences, occurrences_neighbour = counts.n11 + counts.n10, counts.n11 + counts.n01
+    frequency_neighbour = occurrences_neighbour / pairs
+    delta_lower = delta_lower_bound(counts, epsilon=order.epsilon, alpha=level, fractions=bets)
+    epsilon_lower = epsilon_lower_bound(counts, delta=order.delta, alpha=level, fractions=bets)
+    mdv = None
+    if confirmation.rejected:
+        # What was rejected stays so, also when what was drawn later weakens the bounds.
+        delta_lower, epsilon_lower = max(delta_lower, order.delta), max(epsilon_lower, order.epsilon)
+        verdict = AuditVerdict.VIOLATED
+        before = used - confirmation.samples
+        decided = before + (confirmation.decision.rejected_at or 0)
+    else:
+        decided = None
+        mdv = _mdv(order, confirmation)
+        wanted = request.epsilon_of_interest
+        unseen = mdv is None or (wanted is not None and mdv.epsilon > wanted)
+        verdict = AuditVerdict.UNDECIDED if unseen else AuditVerdict.NOT_VIOLATED
+    p_value = min(1.0, *(c.decision.p_value / weight for weight, c in spent))
+    # The weighted mean of e-values is one; a round that was not needed counts with its bet not placed, 1.
+    logs = [math.log(weight) + c.decision.log_wealth for weight, c in spent]
+    unused = 1.0 - math.fsum(weight for weight, _ in spent)
+    log_e_value = float(np.logaddexp.reduce([*logs, math.log(unused)] if unused > 1e-12 else logs))
+    first, second = (pair[1], pair[0]) if candidate.swapped else pair
+    return AuditResult(
+        verdict=verdict,
+        mechanism=request.name,
+        claim=request.claim,
+        relation=None if request.relation is None else request.relation.value,
+        order=order.epsilon,
+        delta_at_order=order.delta,
+        epsilon_lower=epsilon_lower,
+        delta_lower=delta_lower,
+        mdv=mdv,
+        witness=Witness(
+            d=first,
+            d_prime=second,
+            swapped=candidate.swapped,
+            event=str(candidate.region),
+            contains=candidate.region.contains,
+            counts=counts,
+            decision_counts=confirmation.decision_counts,
+            frequency=occurrences / pairs,
+            frequency_neighbour=frequency_neighbour,
+            alpha=level,
+            fractions=tuple(float(x) for x in bets),
+            seed=request.seed,
+        ),
+        alpha=request.alpha,
+        log_e_value=log_e_value,
+        p_value=p_value,
+        samples=used,
+        samples_to_decision=decided,
+        candidates=choice.tried,
+        pairs=1,
+        seconds=0.0,
+        reproducible=reproducible,
+        epsilon_of_interest=request.epsilon_of_interest,
+    )
+
+
+def _mdv(order: Order, confirmation: Confirmation) -> MinimumDetectableViolation | None:
+    """Return what would have been found on this event.
+
+    The event keeps its frequency p on the data set on which it is likelier, and P'(E) falls until the excess
+    ``p − e^ε P'(E) − δ`` is one that the test finds; where p is too small for that, P'(E) stays and P(E) rises.
+    """
+    counts, n = confirmation.counts, confirmation.samples
+    factor = math.exp(order.epsilon)
+
+    def excess(q: float) -> float:
+        return minimum_detectable_violation(
+            epsilon=order.epsilon,
+            delta=order.delta,
+            q=q,
+            samples=n,
+            alpha=confirmation.alpha,
+            power=POWER,
+            fractions=confirmation.fractions,
+        )
+
+    p = (counts.n11 + counts.n10) / n
+    # An event that was never seen is taken to have half an occurrence: ε would be infinite at 0.
+    least = 0.5 / n
+    seen = max((counts.n11 + counts.n01) / n, least)
+    q = seen
+    for _ in range(_MDV_STEPS):
+        v = excess(q)
+        # Where nothing is found at this q, the search goes on at half of it.
+        q = 0.5 * q if math.isinf(v) else (p - order.delta - v) / factor
+        if not q > least:
+            break
+    if q > least and not math.isinf(v):
+        return MinimumDetectableViolation(
+            epsilon=math.log((p - order.delta) / q), delta=order.delta + v, delta_excess=v, power=POWER
+        )
+    v = excess(seen)
+    if math.isinf(v):
+        return None
+    return MinimumDetectableViolation(
+        epsilon=math.log((factor * seen + v) / seen), delta=order.delta + v, delta_excess=v, power=POWER
+    )

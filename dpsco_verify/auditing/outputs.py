@@ -1,0 +1,260 @@
+"""What a mechanism returned, in columns that features can be computed from.
+
+An output is a number, a truth value, a string, bytes, None, or a tuple, list or array of outputs, of any length. Its
+**entries** are its numbers in order (a string, None or an empty place is an entry without a number, NaN); its **kind**
+is its type with those of its parts; its **fingerprint** is a 64-bit hash of exactly what it is, bits included: equal
+outputs have equal fingerprints, -0.0 and 0.0 have different ones, and every NaN has one of its own pattern.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_verify.arrays import FloatArray, IntArray
+from dpsco_verify.errors import InputError
+
+Fingerprints = NDArray[np.uint64]
+
+_MAX_DEPTH = 8
+_SHOWN = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """`size` outputs of one mechanism on one data set.
+
+    Attributes
+    ----------
+    numbers
+        The entries, shape (size, width); NaN where an output has no number there.
+    lengths
+        How many entries each output has, shape (size,).
+    kinds
+        The kind of each output as an index into `kind_names`, shape (size,).
+    kind_names
+        The kinds in words, sorted, so that the same kinds have the same indices.
+    fingerprints
+        Shape (size,).
+    raw
+        What was returned, for a log-density, a user's own features, and to show an output in words.
+    """
+
+    numbers: FloatArray
+    lengths: IntArray
+    kinds: IntArray
+    kind_names: tuple[str, ...]
+    fingerprints: Fingerprints
+    raw: Any
+
+    @property
+    def size(self) -> int:
+        """The number of outputs."""
+        return len(self.lengths)
+
+    @property
+    def width(self) -> int:
+        """The largest number of entries."""
+        return int(self.numbers.shape[1])
+
+    def shown(self, index: int) -> str:
+        """Return output number `index` in words, shortened."""
+        item = self.raw[index]
+        text = repr(item.tolist() if isinstance(item, np.ndarray | np.generic) else item)
+        return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+    def take(self, rows: slice) -> Outputs:
+        """Return the outputs in `rows`."""
+        return Outputs(
+            numbers=self.numbers[rows],
+            lengths=self.lengths[rows],
+            kinds=self.kinds[rows],
+            kind_names=self.kind_names,
+            fingerprints=self.fingerprints[rows],
+            raw=self.raw[rows],
+        )
+
+
+def join(first: Outputs, second: Outputs) -> Outputs:
+    """Return the outputs of `first` followed by those of `second`."""
+    width = max(first.width, second.width)
+    names = tuple(sorted({*first.kind_names, *second.kind_names}))
+    parts = (first, second)
+    raw: Any
+    arrays = isinstance(first.raw, np.ndarray) and isinstance(second.raw, np.ndarray)
+    if arrays and first.raw.shape[1:] == second.raw.shape[1:]:
+        raw = np.concatenate([first.raw, second.raw])
+    else:
+        raw = [*first.raw, *second.raw]
+    return Outputs(
+        numbers=np.concatenate([_padded(p.numbers, width) for p in parts]),
+        lengths=np.concatenate([p.lengths for p in parts]),
+        kinds=np.concatenate(
+            [np.array([names.index(n) for n in p.kind_names], dtype=np.int64)[p.kinds] for p in parts]
+        ),
+        kind_names=names,
+        fingerprints=np.concatenate([p.fingerprints for p in parts]),
+        raw=raw,
+    )
+
+
+def encode(returned: Any, size: int) -> Outputs:
+    """Return what a mechanism returned for `size` runs as :class:`Outputs`.
+
+    Raises
+    ------
+    InputError
+        If it is not `size` outputs of a kind that can be coded. The message begins with what was returned.
+    """
+    if isinstance(returned, np.ndarray):
+        if returned.ndim == 0 or len(returned) != size:
+            raise InputError(
+                f"returned an array of shape {returned.shape}; return one of shape ({size}, …), one row a run"
+            )
+        if returned.dtype.kind in "biuf":
+            return _from_array(returned)
+        if returned.dtype.kind not in "OUS":
+            raise InputError(
+                f"returned an array of dtype {returned.dtype}; return numbers, truth values, strings or a list"
+            )
+        return _from_items(
+            list(returned) if returned.ndim == 1 else [tuple(row) for row in returned.tolist()]
+        )
+    if isinstance(returned, list | tuple):
+        if len(returned) != size:
+            raise InputError(f"returned {len(returned)} outputs; return {size}, one a run")
+        return _from_sequence(returned)
+    if hasattr(returned, "to_numpy"):
+        return encode(returned.to_numpy(), size)
+    raise InputError(
+        f"returned a value of type {type(returned).__name__}; return an array of shape ({size}, …) or a list of {size}"
+    )
+
+
+def _from_sequence(items: Sequence[Any]) -> Outputs:
+    if items and all(type(item) is float for item in items):
+        return _from_array(np.array(items, dtype=np.float64))
+    return _from_items(items)
+
+
+def _from_array(array: NDArray[Any]) -> Outputs:
+    size = len(array)
+    flat = np.ascontiguousarray(array.reshape(size, -1))
+    kind = "number" if array.ndim == 1 else f"array of shape {array.shape[1:]}"
+    return Outputs(
+        numbers=flat.astype(np.float64),
+        lengths=np.full(size, flat.shape[1], dtype=np.int64),
+        kinds=np.zeros(size, dtype=np.int64),
+        kind_names=(kind,),
+        fingerprints=_row_fingerprints(flat),
+        raw=array,
+    )
+
+
+def _row_fingerprints(flat: NDArray[Any]) -> Fingerprints:
+    """Hash the bits of each row by a polynomial with odd coefficients and a final mixing, modulo 2^64."""
+    if flat.dtype.itemsize > 8:
+        flat = flat.astype(np.float64)
+    # Each entry widened to 64 bits: whole numbers and truth values by value, floating-point numbers by their bits.
+    if flat.dtype.kind == "f":
+        words = flat.astype(np.float64).view(np.uint64)
+    else:
+        words = flat.astype(np.int64, casting="unsafe").view(np.uint64)
+    result = np.full(len(flat), 0x9E3779B97F4A7C15, dtype=np.uint64)
+    for j in range(words.shape[1]):
+        result = _mixed(result ^ words[:, j])
+    return result
+
+
+def _mixed(x: Fingerprints) -> Fingerprints:
+    """Return the splitmix64 finaliser of each word (Steele, Lea, Flood 2014): a bijection."""
+    x = x + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def _from_items(items: Sequence[Any]) -> Outputs:
+    entries: list[list[float]] = []
+    names: list[str] = []
+    prints = np.empty(len(items), dtype=np.uint64)
+    for i, item in enumerate(items):
+        numbers: list[float] = []
+        identity = hashlib.blake2b(digest_size=8)
+        names.append(_walk(item, numbers, identity, 0))
+        prints[i] = int.from_bytes(identity.digest(), "big")
+        entries.append(numbers)
+    lengths = np.array([len(numbers) for numbers in entries], dtype=np.int64)
+    table = np.full((len(items), int(lengths.max(initial=0))), np.nan)
+    for i, numbers in enumerate(entries):
+        table[i, : len(numbers)] = numbers
+    kind_names = tuple(sorted(set(names)))
+    index = {name: k for k, name in enumerate(kind_names)}
+    return Outputs(
+        numbers=table,
+        lengths=lengths,
+        kinds=np.array([index[name] for name in names], dtype=np.int64),
+        kind_names=kind_names,
+        fingerprints=prints,
+        raw=list(items),
+    )
+
+
+def _walk(item: Any, numbers: list[float], identity: Any, depth: int) -> str:
+    """Add the entries of `item` to `numbers` and its bytes to `identity`; return its kind."""
+    if depth > _MAX_DEPTH:
+        raise InputError(f"returned an output nested more than {_MAX_DEPTH} deep; return a flatter one")
+    if item is None:
+        numbers.append(np.nan)
+        identity.update(b"N")
+        return "None"
+    if isinstance(item, str | bytes):
+        data = item.encode("utf-8", "surrogatepass") if isinstance(item, str) else item
+        numbers.append(np.nan)
+        identity.update(b"%b%d:" % (b"S" if isinstance(item, str) else b"Y", len(data)) + data)
+        return "string" if isinstance(item, str) else "bytes"
+    if isinstance(item, bool | np.bool_):
+        numbers.append(float(item))
+        identity.update(b"B1" if item else b"B0")
+        return "truth value"
+    if isinstance(item, int | np.integer):
+        numbers.append(_as_float(int(item)))
+        identity.update(f"I{int(item)};".encode())
+        return "whole number"
+    if isinstance(item, float | np.floating):
+        numbers.append(float(item))
+        identity.update(b"F" + struct.pack("<d", float(item)))
+        return "number"
+    if isinstance(item, np.ndarray) and item.dtype.kind not in "biufOUS":
+        raise InputError(f"returned an output of dtype {item.dtype}; return numbers, strings, None or tuples")
+    if isinstance(item, list | tuple | np.ndarray):
+        identity.update(b"(")
+        parts = [_walk(part, numbers, identity, depth + 1) for part in item]
+        identity.update(b")")
+        inner = parts[0] if len(set(parts)) == 1 else ", ".join(parts[:6]) + (", …" if len(parts) > 6 else "")
+        word = "array" if isinstance(item, np.ndarray) else type(item).__name__
+        return f"{word} of {len(parts)} ({inner})" if parts else f"empty {word}"
+    raise InputError(
+        f"returned an output of type {type(item).__name__}; return numbers, strings, None, tuples or arrays of them"
+    )
+
+
+def _as_float(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf
+
+
+def _padded(numbers: FloatArray, width: int) -> FloatArray:
+    if numbers.shape[1] == width:
+        return numbers
+    padded = np.full((len(numbers), width), np.nan)
+    padded[:, : numbers.shape[1]] = numbers
+    return padded

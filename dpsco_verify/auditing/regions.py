@@ -1,0 +1,347 @@
+"""Regions that an event can be made of, and the search for the best one under a claim's orders.
+
+For an order ε with ``δ = δ(ε)`` a region E is rated by ``z = (P(E) − e^ε P'(E) − δ)/s`` with s the standard error of
+the estimate, which is what the growth of a betting test follows. Half-lines are searched over all cuts, and unions of
+cells in the order of their estimated likelihood ratios, best first (Neyman and Pearson).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from dpsco_verify.arrays import BoolArray, FloatArray, IntArray
+from dpsco_verify.auditing.event import Event
+from dpsco_verify.auditing.features import Feature
+from dpsco_verify.auditing.outputs import Fingerprints, Outputs
+
+_CELLS = 64
+_CUTS_AT_EACH_END = 48
+_CUTS_BETWEEN = 256
+_FEWEST_AT_AN_ATOM = 4
+_MOST_ATOMS = 256
+_FEWEST_IN_AN_EVENT = 8
+DOUBT = 10.0
+"""Observations against a rare event where no violation shows: the best of many rare ones rates high by chance."""
+_NOISE = 0.5
+"""Differences of z below this are noise."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """A point of the claim's curve: ``P(E) ≤ e^ε P'(E) + δ``."""
+
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True)
+class Aims:
+    """What the search looks for.
+
+    Attributes
+    ----------
+    orders
+        The points of the claim's curve.
+    reach
+        What the test can just see, for the stronger orders (see :func:`strengthened`).
+    needed
+        The log wealth that a pair must add on average for the test to end within its samples.
+    """
+
+    orders: tuple[Order, ...]
+    reach: float
+    needed: float
+
+    @property
+    def stronger(self) -> tuple[Order, ...]:
+        """The stronger orders."""
+        return tuple(strengthened(order, self.reach) for order in self.orders)
+
+
+class Region(Protocol):
+    """A set of outputs."""
+
+    @property
+    def pieces(self) -> int:
+        """Of how many pieces it is made."""
+        ...
+
+    def contains(self, outputs: Outputs) -> BoolArray:
+        """Return whether each output lies in it, shape (size,)."""
+        ...
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        ...
+
+
+@dataclass(frozen=True)
+class FeatureRegion:
+    """The outputs whose feature lies in a union of intervals."""
+
+    feature: Feature
+    event: Event
+
+    @property
+    def pieces(self) -> int:
+        """The number of intervals."""
+        return len(self.event.intervals)
+
+    def contains(self, outputs: Outputs) -> BoolArray:
+        """Return whether each output lies in it."""
+        values = finite(self.feature.values(outputs))
+        return self.event.contains(values) & ~np.isnan(values)
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        return f"{self.feature.name} in {_shortened(self.event)}"
+
+
+@dataclass(frozen=True)
+class AtomsRegion:
+    """The outputs that are, to the bit, among some that were seen, or that are none of them."""
+
+    prints: Fingerprints
+    examples: tuple[str, ...]
+    negated: bool
+
+    @property
+    def pieces(self) -> int:
+        """The number of outputs that are named."""
+        return len(self.prints)
+
+    def contains(self, outputs: Outputs) -> BoolArray:
+        """Return whether each output lies in it."""
+        return np.isin(outputs.fingerprints, self.prints, invert=self.negated)
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        shown = ", ".join(self.examples[:3]) + (
+            f" and {len(self.examples) - 3} more" if len(self.examples) > 3 else ""
+        )
+        if len(self.examples) == 1:
+            return f"the output is {'not ' if self.negated else ''}{shown}"
+        return f"the output is {'none' if self.negated else 'one'} of {shown}"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A region, the direction of the pair, and the order at which it looks best.
+
+    `swapped` says that the region is likelier on d_prime. `rating` is z on the sample that built the region.
+    """
+
+    region: Region
+    swapped: bool
+    order: Order
+    rating: float
+
+
+def finite(values: FloatArray) -> FloatArray:
+    """Return the values with ±∞ moved to the largest doubles, so that half-open intervals hold them; NaN stays."""
+    largest = np.finfo(np.float64).max
+    return np.clip(values, -largest, largest)
+
+
+def _shortened(event: Event) -> str:
+    if len(event.intervals) <= 4:
+        return str(event)
+    return f"{Event(event.intervals[:3])} ∪ … ({len(event.intervals)} intervals)"
+
+
+def strengthened(order: Order, reach: float) -> Order:
+    """Return the order of a claim that is stronger by about what a test can just see.
+
+    A mechanism that keeps its claim, or breaks it by less than the search can see, rates near 0 on many events, and on
+    negligible ones among them. Against the stronger claim those rate best that would show a violation best.
+
+    Parameters
+    ----------
+    order
+        The claim's order.
+    reach
+        ``z/sqrt(n)``: the test of n pairs sees an excess of z standard errors, which is one of the order of
+        ``reach·sqrt(1 + e^ε)`` in ε, and of at most ``reach/sqrt(2)`` in δ. No more than half of ε is taken off: at
+        large orders a test sees next to nothing, and everything would violate what is left.
+    """
+    return Order(
+        order.epsilon - min(reach * math.sqrt(1.0 + math.exp(order.epsilon)), 0.5 * order.epsilon),
+        max(order.delta - reach * math.sqrt(0.5), 0.0),
+    )
+
+
+def rating(
+    p: FloatArray, q: FloatArray, orders: Sequence[Order], n_p: int, n_q: int, *, doubt: float = 1.0
+) -> FloatArray:
+    """Return z for frequencies of shape (C,) among `n_p` and `n_q` outputs, at each order, shape (orders, C).
+
+    The variances are those of `doubt` observations more, so that a frequency of 0 or 1 is not taken for certain.
+    """
+    factor = np.exp([order.epsilon for order in orders])[:, np.newaxis]
+    delta = np.array([order.delta for order in orders])[:, np.newaxis]
+    variance = (p * (1 - p) + doubt / n_p) / n_p + factor**2 * (q * (1 - q) + doubt / n_q) / n_q
+    return np.asarray((p - factor * q - delta) / np.sqrt(variance))
+
+
+def _best(p: FloatArray, q: FloatArray, aims: Aims, n_p: int, n_q: int) -> list[tuple[float, int, Order]]:
+    """Return (z, place, order) of the best event against the claim, and of the best against the stronger claim."""
+    found = []
+    for against, doubt in ((aims.orders, 1.0), (aims.stronger, DOUBT)):
+        z = rating(p, q, against, n_p, n_q, doubt=doubt)
+        z[:, p * n_p < min(_FEWEST_IN_AN_EVENT, n_p)] = -math.inf
+        row, column = (int(i) for i in np.unravel_index(int(np.argmax(z)), z.shape))
+        if z[row, column] > -math.inf:
+            found.append((float(z[row, column]), _middle(z[row], column), aims.orders[row]))
+    return found
+
+
+def _middle(z: FloatArray, best: int) -> int:
+    """Return the middle of the run around the best place that rates as well up to the noise of the rating."""
+    worse = np.flatnonzero(z < z[best] - _NOISE)
+    before, after = worse[worse < best], worse[worse > best]
+    low = int(before[-1]) + 1 if before.size else 0
+    high = int(after[0]) - 1 if after.size else z.size - 1
+    return (low + high) // 2
+
+
+def feature_candidates(
+    feature: Feature, first: FloatArray, second: FloatArray, aims: Aims, *, built_from: float = 0.5
+) -> list[Candidate]:
+    """Return the best half-lines and unions of cells for a feature with these values, for both directions.
+
+    Half-lines are chosen on all values: they are too few to be fitted to noise by much. Unions of cells are not, and
+    are built from the first part of the values, `built_from`, alone.
+    """
+    first, second = finite(first), finite(second)
+    part_a, part_b = first[: int(built_from * first.size)], second[: int(built_from * second.size)]
+    return _half_lines(feature, first, second, aims) + _unions(feature, part_a, part_b, aims)
+
+
+def _half_lines(feature: Feature, first: FloatArray, second: FloatArray, aims: Aims) -> list[Candidate]:
+    n_a, n_b = first.size, second.size
+    a, b = _sorted(first), _sorted(second)
+    pooled = np.unique(np.concatenate([a, b]))
+    found: list[Candidate] = []
+    if pooled.size == 0 or (pooled.size == 1 and a.size == n_a and b.size == n_b):
+        return found
+    cuts = _thinned(pooled)
+    below_a, below_b = np.searchsorted(a, cuts) / n_a, np.searchsorted(b, cuts) / n_b
+    above_a = a.size / n_a - below_a
+    above_b = b.size / n_b - below_b
+    for swapped in (False, True):
+        sides = ((below_a, below_b), (above_a, above_b))
+        n_p, n_q = (n_b, n_a) if swapped else (n_a, n_b)
+        for k, (on_a, on_b) in enumerate(sides):
+            p, q = (on_b, on_a) if swapped else (on_a, on_b)
+            for z, best, order in _best(p, q, aims, n_p, n_q):
+                cut = float(cuts[best])
+                event = Event(((cut, math.inf),)) if k else Event(((-math.inf, cut),))
+                found.append(Candidate(FeatureRegion(feature, event), swapped, order, z))
+    return found
+
+
+def _unions(feature: Feature, first: FloatArray, second: FloatArray, aims: Aims) -> list[Candidate]:
+    a, b = _sorted(first), _sorted(second)
+    pooled = np.concatenate([a, b])
+    found: list[Candidate] = []
+    if pooled.size == 0:
+        return found
+    cells = np.unique(pooled)
+    if cells.size > _CELLS:
+        cells = _quantiles(pooled)
+    count_a = np.diff(np.searchsorted(a, cells), append=a.size).astype(np.float64)
+    count_b = np.diff(np.searchsorted(b, cells), append=b.size).astype(np.float64)
+    for swapped in (False, True):
+        n_p, n_q = (second.size, first.size) if swapped else (first.size, second.size)
+        p, q = (count_b, count_a) if swapped else (count_a, count_b)
+        for z, chosen, order in _best_unions(p, q, aims, n_p, n_q):
+            region = FeatureRegion(feature, _union(cells, chosen))
+            found.append(Candidate(region, swapped, order, z))
+    return found
+
+
+def _sorted(values: FloatArray) -> FloatArray:
+    return np.sort(values[~np.isnan(values)])
+
+
+def atom_candidates(first: Outputs, second: Outputs, aims: Aims, examples: Outputs) -> list[Candidate]:
+    """Return the best sets of exact outputs among those that occur several times, for both directions.
+
+    What is no such output is one further cell. `examples` holds the outputs of both, to show them.
+    """
+    values, where, counts = np.unique(
+        np.concatenate([first.fingerprints, second.fingerprints]), return_index=True, return_counts=True
+    )
+    kept = np.flatnonzero(counts >= _FEWEST_AT_AN_ATOM)
+    if kept.size == 0:
+        return []
+    kept = kept[np.argsort(-counts[kept], kind="stable")[:_MOST_ATOMS]]
+    kept = np.sort(kept)
+    atoms = values[kept]
+    found: list[Candidate] = []
+    count_a, count_b = (_atom_counts(o.fingerprints, atoms) for o in (first, second))
+    for swapped in (False, True):
+        n_p, n_q = (second.size, first.size) if swapped else (first.size, second.size)
+        p, q = (count_b, count_a) if swapped else (count_a, count_b)
+        for z, chosen, order in _best_unions(p, q, aims, n_p, n_q):
+            negated = atoms.size in chosen
+            members = np.setdiff1d(np.arange(atoms.size), chosen) if negated else np.sort(chosen)
+            if members.size == 0:
+                continue
+            shown = tuple(examples.shown(int(where[kept[m]])) for m in members[:4])
+            shown += ("…",) * (members.size - len(shown))
+            found.append(Candidate(AtomsRegion(atoms[members], shown, negated), swapped, order, z))
+    return found
+
+
+def _atom_counts(prints: Fingerprints, atoms: Fingerprints) -> FloatArray:
+    place = np.minimum(np.searchsorted(atoms, prints), atoms.size - 1)
+    hits = place[atoms[place] == prints]
+    counts = np.bincount(hits, minlength=atoms.size)
+    return np.append(counts, prints.size - hits.size).astype(np.float64)
+
+
+def _best_unions(
+    count_p: FloatArray, count_q: FloatArray, aims: Aims, n_p: int, n_q: int
+) -> list[tuple[float, IntArray, Order]]:
+    """Return (z, cells, order) of the best unions of cells, taken in the order of their likelihood ratios."""
+    # Half an observation more draws the ratios of sparsely filled cells towards 1.
+    ratio = np.log((count_p + 0.5) / (n_p + 0.5)) - np.log((count_q + 0.5) / (n_q + 0.5))
+    descending = np.argsort(-ratio, kind="stable")
+    p, q = np.cumsum(count_p[descending]) / n_p, np.cumsum(count_q[descending]) / n_q
+    return [(z, descending[: best + 1], order) for z, best, order in _best(p, q, aims, n_p, n_q)]
+
+
+def _thinned(values: FloatArray) -> FloatArray:
+    """Return cuts that stand for all: those near both ends, and quantiles between."""
+    if values.size <= 2 * _CUTS_AT_EACH_END + _CUTS_BETWEEN:
+        return values
+    between = np.linspace(0, values.size - 1, _CUTS_BETWEEN).astype(np.int64)
+    ends = np.arange(_CUTS_AT_EACH_END)
+    return np.asarray(values[np.unique(np.concatenate([ends, between, values.size - 1 - ends]))])
+
+
+def _quantiles(values: FloatArray) -> FloatArray:
+    """Return the lower ends of cells that hold equal parts of `values`, in increasing order."""
+    ordered = np.sort(values)
+    ends = ordered[(np.arange(_CELLS) * ordered.size) // _CELLS]
+    return np.unique(ends)
+
+
+def _union(cells: FloatArray, chosen: IntArray) -> Event:
+    ends = np.append(cells, math.inf)
+    # The lowest cell reaches down to −∞: what lies below everything seen belongs to its nearest cell.
+    ends[0] = -math.inf
+    intervals: list[tuple[float, float]] = []
+    for k in np.sort(chosen):
+        low, high = float(ends[int(k)]), float(ends[int(k) + 1])
+        if intervals and intervals[-1][1] == low:
+            intervals[-1] = (intervals[-1][0], high)
+        else:
+            intervals.append((low, high))
+    return Event(tuple(intervals))

@@ -1,0 +1,98 @@
+"""All that an audit depends on, checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpsco_verify.arrays import ArrayLike
+from dpsco_verify.auditing.mechanism import Mechanism
+from dpsco_verify.auditing.pairs import Relation
+from dpsco_verify.auditing.regions import Aims, Order
+from dpsco_verify.errors import InputError
+from dpsco_verify.privacy.claims import ApproximateDP, PrivacyClaim, PureDP
+
+SEARCH = 1.0 / 3.0
+"""The part of all samples that the choice of the event may use."""
+POWER = 0.9
+_Z_POWER = 1.2816
+"""The normal quantile of the power."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditRequest:
+    """All that an audit depends on."""
+
+    mechanism: Mechanism
+    pairs: Any
+    claim: PrivacyClaim
+    relation: Relation | None
+    alpha: float
+    samples: int
+    seed: int
+    log_density: Callable[[Any, Any], ArrayLike] | None
+    time_limit: float
+    epsilon_of_interest: float | None
+    features: Mapping[str, Callable[[Any], ArrayLike]]
+    classifier: str
+    pair_examples: int
+    floating_point: bool
+    name: str
+
+    @property
+    def aims(self) -> Aims:
+        """What the search looks for."""
+        found = [Order(e, self.claim.delta(e)) for e in self.claim.orders()]
+        orders = tuple(order for order in found if order.delta < 1.0)
+        if not orders:
+            raise InputError(
+                f"claim={self.claim} bounds nothing: delta is 1 at every order; give a stronger claim"
+            )
+        fresh = (1.0 - SEARCH) * self.samples
+        threshold = math.log(1.0 / self.alpha)
+        reach = (math.sqrt(2.0 * threshold) + _Z_POWER) / math.sqrt(fresh)
+        return Aims(orders, reach, threshold / fresh)
+
+
+def checked_pairs(d: Any, d_prime: Any, pairs: Any) -> Any:
+    """Return the pairs as a list, or the strategy as it is."""
+    if pairs is None:
+        if d is None and d_prime is None:
+            raise InputError("d=None and d_prime=None are no pair; give two data sets, or pairs=…")
+        return [(d, d_prime)]
+    if d is not None or d_prime is not None:
+        raise InputError("pairs and d, d_prime were both given; give one of the two")
+    if isinstance(pairs, list | tuple):
+        if not pairs or any(not isinstance(pair, list | tuple) or len(pair) != 2 for pair in pairs):
+            raise InputError(
+                f"pairs of length {len(pairs)} hold something else than pairs; give [(d, d_prime), …]"
+            )
+        return [tuple(pair) for pair in pairs]
+    if not hasattr(pairs, "example"):
+        raise InputError(f"pairs={pairs!r} is neither a list of pairs nor a Hypothesis strategy; give one")
+    return pairs
+
+
+def checked_claim(epsilon: float | None, delta: float, claim: PrivacyClaim | None) -> PrivacyClaim:
+    """Return the claim."""
+    if claim is not None:
+        if epsilon is not None or delta != 0.0:
+            raise InputError(f"claim={claim} and epsilon={epsilon}, delta={delta} were both given; give one")
+        if not isinstance(claim, PrivacyClaim):
+            raise InputError(f"claim={claim!r} is no privacy claim; give one of dpsco_verify.privacy.claims")
+        return claim
+    if epsilon is None:
+        raise InputError("epsilon=None and claim=None: nothing is claimed; give epsilon, or a claim")
+    return PureDP(epsilon) if delta == 0.0 else ApproximateDP(epsilon, delta)
+
+
+def checked_relation(relation: str) -> Relation:
+    """Return the neighbouring relation of this name."""
+    try:
+        return Relation(relation)
+    except ValueError:
+        raise InputError(
+            f"relation={relation!r} is unknown; give one of {', '.join(r.value for r in Relation)}"
+        ) from None

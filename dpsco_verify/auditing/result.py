@@ -1,0 +1,198 @@
+"""What an audit of a mechanism found."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpsco_verify.errors import InputError
+from dpsco_verify.inference import CellCounts
+from dpsco_verify.privacy.claims import PrivacyClaim
+
+
+class AuditVerdict(enum.StrEnum):
+    """The verdicts of an audit."""
+
+    VIOLATED = "violated"
+    NOT_VIOLATED = "not_violated"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MinimumDetectableViolation:
+    """The smallest violation that the audit would have found, on its event, with probability at least `power`.
+
+    Attributes
+    ----------
+    epsilon
+        In terms of ε at the tested δ: a mechanism with ``log((P(E) − δ)/P'(E))`` of at least this is found.
+    delta
+        In terms of δ at the tested ε: ``P(E) − e^ε P'(E)`` of at least this is found.
+    delta_excess
+        By how much `delta` exceeds the claimed one.
+    power
+        0.9.
+    """
+
+    epsilon: float
+    delta: float
+    delta_excess: float
+    power: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Witness:
+    """The event, and what was seen of it on fresh samples.
+
+    Attributes
+    ----------
+    d, d_prime
+        The data sets, in the order in which the event is likelier on d.
+    swapped
+        Whether that is the other order than the one given.
+    event
+        In words.
+    contains
+        Whether outputs, as :func:`dpsco_verify.auditing.outputs.encode` codes them, lie in the event.
+    counts, decision_counts
+        Pairs of fresh outputs by whether the first lies in the event, and the second: all, and those up to the
+        decision.
+    frequency, frequency_neighbour
+        How often the event occurred on d and on d_prime.
+    alpha, fractions
+        The level of the test of this event, and its bets as fractions of the largest, ``λ = θ/(e^ε + δ)``.
+    seed
+        The root seed of the audit.
+    """
+
+    d: Any
+    d_prime: Any
+    swapped: bool
+    event: str
+    contains: Callable[[Any], Any] = field(repr=False, compare=False)
+    counts: CellCounts
+    decision_counts: CellCounts
+    frequency: float
+    frequency_neighbour: float
+    alpha: float
+    fractions: tuple[float, ...] = field(repr=False)
+    seed: int
+
+    @property
+    def occurrences(self) -> int:
+        """How many fresh outputs on d lie in the event."""
+        return self.counts.n11 + self.counts.n10
+
+    @property
+    def occurrences_neighbour(self) -> int:
+        """How many fresh outputs on d_prime lie in the event."""
+        return self.counts.n11 + self.counts.n01
+
+    @property
+    def samples(self) -> int:
+        """How many fresh outputs were drawn on each."""
+        return self.occurrences + self.counts.n01 + self.counts.n00
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditResult:
+    """What an audit of a mechanism found.
+
+    Attributes
+    ----------
+    verdict
+        ``violated``; ``not_violated``, which says that the violations from `mdv` on would have been found; or
+        ``undecided``.
+    mechanism, claim, relation
+        What was audited against what.
+    order, delta_at_order
+        The point ``(ε, δ(ε))`` of the claim that was tested on fresh samples.
+    epsilon_lower
+        ε at `delta_at_order` is at least this, with confidence 1 − α.
+    delta_lower
+        δ at `order` is at least this, with confidence 1 − α.
+    mdv
+        The smallest violation that would have been found; None where none would have been.
+    witness
+        The event.
+    alpha
+        The probability, at most, of finding a true claim violated.
+    log_e_value, p_value
+        The evidence against the claim: the log of an e-value, and an anytime-valid p-value.
+    samples, samples_to_decision
+        Outputs drawn a data set, the search's included; and those after which the verdict stood.
+    candidates
+        How many events were looked at in the search.
+    pairs
+        How many pairs the audit speaks of; the witness is the worst one's.
+    seconds
+        Wall-clock time.
+    reproducible
+        Whether the same call gives the same numbers: not so where a mechanism has its own randomness.
+    notes
+        What else was noticed.
+    """
+
+    verdict: AuditVerdict
+    mechanism: str
+    claim: PrivacyClaim
+    relation: str | None
+    order: float
+    delta_at_order: float
+    epsilon_lower: float
+    delta_lower: float
+    mdv: MinimumDetectableViolation | None
+    witness: Witness
+    alpha: float
+    log_e_value: float
+    p_value: float
+    samples: int
+    samples_to_decision: int | None
+    candidates: int
+    pairs: int
+    seconds: float = field(compare=False)
+    reproducible: bool
+    epsilon_of_interest: float | None
+    notes: tuple[str, ...] = ()
+    again: Callable[[], AuditResult] | None = field(default=None, repr=False, compare=False)
+
+    def reproduce(self) -> AuditResult:
+        """Run the same audit again: same seed, same samples, hence the same result where `reproducible`."""
+        if self.again is None:
+            raise InputError("again=None: this result does not hold its audit; run the audit anew")
+        return self.again()
+
+    @property
+    def summary(self) -> str:
+        """What was found, in one sentence."""
+        w = self.witness
+        seen = (
+            f"{w.occurrences} of {w.samples} outputs on one data set and {w.occurrences_neighbour} of {w.samples} on "
+            "its neighbour"
+        )
+        if self.verdict is AuditVerdict.VIOLATED:
+            return (
+                f"{self.mechanism} violates {self.claim}: the event [{w.event}] holds {seen}; with confidence "
+                f"1 − {self.alpha:.3g}, ε ≥ {self.epsilon_lower:.4g} at δ = {self.delta_at_order:.4g}, and "
+                f"δ ≥ {self.delta_lower:.4g} at ε = {self.order:.4g}"
+            )
+        if self.mdv is None:
+            return (
+                f"{self.mechanism} against {self.claim}: undecided, as {self.samples} samples could show no violation "
+                "at level "
+                f"{self.alpha:.3g}; give more samples"
+            )
+        would = (
+            f"this audit would have found ε ≥ {self.mdv.epsilon:.4g} at δ = {self.delta_at_order:.4g} on its event "
+            f"with probability {self.mdv.power:g}"
+        )
+        if self.verdict is AuditVerdict.UNDECIDED:
+            return (
+                f"{self.mechanism} against {self.claim}: undecided, as ε = {self.epsilon_of_interest:.4g} was to be "
+                f"found; {would}; give more samples"
+            )
+        return (
+            f"{self.mechanism} does not violate {self.claim}, as far as {self.samples} samples show; {would}"
+        )

@@ -1,0 +1,127 @@
+"""``dpsco-verify audit``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dpsco_verify.cli.options import EXIT_CODES, FORMATS
+from dpsco_verify.cli.progress import progress
+from dpsco_verify.errors import InputError
+from dpsco_verify.ledger.gate import ExitCode
+from dpsco_verify.ledger.profile import Profile
+
+if TYPE_CHECKING:
+    from dpsco_verify.evidence import AuditRecord
+    from dpsco_verify.ledger.baseline import Expectation
+
+
+@click.command(epilog=EXIT_CODES)
+@click.option(
+    "--profile",
+    type=click.Choice([profile.value for profile in Profile]),
+    default=Profile.STANDARD.value,
+    show_default=True,
+    help="How much work to do.",
+)
+@click.option(
+    "--select", multiple=True, metavar="ID", help="Verify only this claim (id or id/reading); repeatable."
+)
+@click.option("--ignore", multiple=True, metavar="ID", help="Leave this claim out; repeatable.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The root seed of the run."
+)
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("reports/latest"),
+    show_default=True,
+    help="The folder for the reports; replaced as a whole, or not at all.",
+)
+@click.option(
+    "--format",
+    "formats",
+    multiple=True,
+    type=click.Choice(FORMATS),
+    help="Write only this format; repeatable.  [default: all]",
+)
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path, exists=False),
+    default=None,
+    help="The expected verdicts.  [default: the package's claims.toml]",
+)
+@click.option(
+    "--update-baseline",
+    is_flag=True,
+    help="Write the verdicts found to the baseline instead of gating on it; refused where CI=true.",
+)
+def audit(
+    profile: str,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    seed: int,
+    jobs: int,
+    out: Path,
+    formats: tuple[str, ...],
+    baseline: Path | None,
+    update_baseline: bool,  # noqa: FBT001  click passes options by name
+) -> None:
+    """Run the ledger, write the reports, and gate on the verdicts."""
+    from rich.console import Console
+
+    from dpsco_verify.faults import EXHIBITS, quick_exhibits
+    from dpsco_verify.ledger.audit import run_audit
+    from dpsco_verify.ledger.baseline import load_baseline
+    from dpsco_verify.ledger.registry import select_claims
+    from dpsco_verify.reporting import check_writable, print_report, write_reports
+
+    if update_baseline and os.environ.get("CI", "").lower() in {"true", "1"}:
+        raise InputError(
+            f"update_baseline=True is refused where CI={os.environ['CI']}: a gate does not choose what it expects; "
+            "run it on your own machine and commit the file"
+        )
+    claims = select_claims(select, ignore)
+    expectations = (
+        {} if update_baseline and baseline is not None and not baseline.exists() else load_baseline(baseline)
+    )
+    check_writable(out)
+    with progress() as report:
+        result = run_audit(
+            claims,
+            profile=Profile(profile),
+            seed=seed,
+            jobs=jobs,
+            baseline=expectations,
+            # The museum audits the checks as a whole; who selects claims wants these alone.
+            exhibits=() if select or ignore else quick_exhibits() if profile == Profile.QUICK else EXHIBITS,
+            progress=report,
+        )
+    write_reports(result.record, out, formats or FORMATS, extra_files=dict(result.certificates))
+    print_report(result.record, Console())
+    click.echo(f"Reports: {out}")
+    if update_baseline:
+        _update_baseline(result.record, expectations, baseline)
+        sys.exit(int(ExitCode.AS_EXPECTED))
+    sys.exit(result.record.exit_code)
+
+
+def _update_baseline(record: AuditRecord, expectations: Mapping[str, Expectation], path: Path | None) -> None:
+    from dpsco_verify.ledger.baseline import package_baseline, save_baseline, updated
+    from dpsco_verify.ledger.registry import all_claims
+
+    target = path if path is not None else package_baseline()
+    new = updated(expectations, record.claims, [claim.key for claim in all_claims()])
+    save_baseline(new, target)
+    for key in [*new, *(key for key in expectations if key not in new)]:
+        before, after = expectations.get(key), new.get(key)
+        if before != after:
+            words = [entry.expected.value if entry else "(no entry)" for entry in (before, after)]
+            click.echo(f"{key}: {words[0]} -> {words[1]}", err=True)
+    click.echo(f"Baseline: {target}")

@@ -1,0 +1,271 @@
+"""``dpsco-verify gate``."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dpsco_verify.cli.options import FORMATS
+from dpsco_verify.cli.progress import progress
+from dpsco_verify.errors import InputError
+from dpsco_verify.ledger.profile import SAMPLES, Profile
+
+if TYPE_CHECKING:
+    from dpsco_verify.gating.config import GateConfig
+    from dpsco_verify.gating.run import Planned
+
+_RELATIONS = ("replace-one", "add-remove", "zero-out")
+_OF_ONE_AUDIT = (
+    "command",
+    "pair",
+    "epsilon",
+    "delta",
+    "rho",
+    "mu",
+    "renyi_alpha",
+    "renyi_epsilon",
+    "relation",
+    "samples",
+    "name",
+    "time_limit",
+    "epsilon_of_interest",
+    "per_call",
+    "floating_point",
+    "unseeded",
+)
+_MORE = """\b
+MODULE:MECHANISM is mechanism(dataset, size, rng) and returns `size`
+independent outputs: an array of shape (size, ...) or a list. The working
+folder can be imported from.
+
+\b
+PAIR is module:name of a tuple (d, d_prime), a list of such tuples, a
+Hypothesis strategy of them, or a function that gives one; or a JSON file that
+holds {"d": ..., "d_prime": ...} or a list of these.
+
+\b
+A program (--command) is started once. Each line of its standard input is a
+request, {"dataset": ..., "size": n, "seed": s}; it answers with n lines on
+its standard output, each one output as a JSON value: a number, a string,
+true, false, null or an array of these. Numbers are doubles; NaN, Infinity
+and -Infinity may be bare or strings (in data sets they are strings). All its
+randomness comes from the seed, from 0 to 2^53 - 1; or else say --unseeded.
+It flushes each answer, and ends when its standard input does.
+
+\b
+A configuration (--config) runs many audits on one error budget:
+  [gate]
+  error_budget = 1e-6             # seed = 0, profile = "standard"
+  [[gate.audit]]
+  mechanism = "mymodule:laplace"  # or command = "./prog"
+  pair = "mymodule:pair"          # or a list of names
+  epsilon = 1.0                   # delta; or rho, mu,
+                                  # renyi_alpha and renyi_epsilon
+  # relation, samples, name, weight, time_limit, epsilon_of_interest,
+  # per_call, floating_point, seeded
+In pyproject.toml the same tables stand under tool.dpsco-verify.
+
+\b
+Exit codes: 0 no claim violated; 1 at least one violated; 2 wrong usage or bad
+input, or a mechanism that cannot be audited; 3 undecided.
+"""
+
+
+@click.command(epilog=_MORE)
+@click.argument("mechanism", metavar="[MODULE:MECHANISM]", required=False)
+@click.option("--command", metavar="CMD", help="Audit this program instead; it answers requests (see below).")
+@click.option(
+    "--config", type=click.Path(path_type=Path), metavar="FILE", help="Run the audits of this TOML file."
+)
+@click.option(
+    "--select", multiple=True, metavar="ID", help="Run only this audit of the configuration; repeatable."
+)
+@click.option("--pair", multiple=True, metavar="PAIR", help="A pair of neighbouring data sets; repeatable.")
+@click.option("--epsilon", type=float, help="The claim: (epsilon, delta)-differential privacy.")
+@click.option("--delta", type=float, help="Its delta.  [default: 0]")
+@click.option("--rho", type=float, help="The claim: rho-zCDP.")
+@click.option("--mu", type=float, help="The claim: mu-GDP.")
+@click.option("--renyi-alpha", type=float, help="The claim: Renyi-DP of this order, with --renyi-epsilon.")
+@click.option("--renyi-epsilon", type=float, help="Its epsilon.")
+@click.option("--relation", type=click.Choice(_RELATIONS), help="Refuse pairs that are no such neighbours.")
+@click.option(
+    "--profile",
+    type=click.Choice([profile.value for profile in Profile]),
+    help="Outputs a data set, at most: "
+    + ", ".join(f"{profile.value} {samples}" for profile, samples in SAMPLES.items())
+    + ".  [default: standard]",
+)
+@click.option("--samples", type=click.IntRange(min=64), help="Outputs a data set, at most, instead.")
+@click.option(
+    "--error-budget",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="The probability, at most, that anything alarms falsely.  [default: 1e-06]",
+)
+@click.option("--seed", type=click.IntRange(min=0), help="The root seed.  [default: 0]")
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(0, min_open=True),
+    help="Seconds that one call, or one answer of a program, may take.  [default: 60]",
+)
+@click.option(
+    "--epsilon-of-interest",
+    type=click.FloatRange(0, min_open=True),
+    help="Undecided unless an epsilon of this size would have been found.",
+)
+@click.option(
+    "--per-call", is_flag=True, help="The mechanism takes a data set (and rng) and returns one output."
+)
+@click.option("--floating-point", is_flag=True, help="Judge the last bits of doubles too.")
+@click.option("--unseeded", is_flag=True, help="The program draws its own randomness.")
+@click.option("--name", metavar="TEXT", help="What the report calls the mechanism.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("reports/gate"),
+    show_default=True,
+    help="The folder for the reports; replaced as a whole, or not at all.",
+)
+@click.option(
+    "--format",
+    "formats",
+    multiple=True,
+    type=click.Choice(FORMATS),
+    help="Write only this format; repeatable.  [default: all]",
+)
+def gate(
+    mechanism: str | None,
+    config: Path | None,
+    select: tuple[str, ...],
+    out: Path,
+    formats: tuple[str, ...],
+    **settings: Any,
+) -> None:
+    """Audit mechanisms of your own against the privacy that they claim.
+
+    Example: dpsco-verify gate mymodule:laplace --pair mymodule:pair --epsilon 1
+    """
+    if sum(given is not None for given in (mechanism, settings["command"], config)) != 1:
+        raise click.UsageError("give one of MODULE:MECHANISM, --command and --config")
+    if config is None and select:
+        raise click.UsageError("--select chooses among the audits of a --config")
+    from rich.console import Console
+
+    from dpsco_verify.gating.load import make_importable
+    from dpsco_verify.gating.run import run_gate
+    from dpsco_verify.reporting import check_writable, print_report, write_reports
+
+    make_importable(Path.cwd())
+    chosen = _from_file(config, settings) if config is not None else _of_one_audit(mechanism, settings)
+    check_writable(out)
+    with _ended_in_order(), progress("auditing") as report:
+        record, certificates = run_gate(
+            chosen,
+            select=select,
+            profile=f"{settings['samples']} samples" if settings["samples"] is not None else None,
+            reproduce=lambda one: _command(one, chosen, config),
+            progress=report,
+        )
+        write_reports(record, out, formats or FORMATS, extra_files=dict(certificates))
+    print_report(record, Console())
+    click.echo(f"Reports: {out}")
+    sys.exit(record.exit_code)
+
+
+def _of_one_audit(mechanism: str | None, settings: dict[str, Any]) -> GateConfig:
+    """Return the gate that the options describe."""
+    from dpsco_verify.auditing import Relation
+    from dpsco_verify.gating.config import AuditEntry, GateConfig
+
+    if not settings["pair"]:
+        raise click.UsageError("give at least one --pair")
+    options = {name: settings[name] for name in _OF_ONE_AUDIT if settings[name] is not None}
+    seeded = not options.pop("unseeded")
+    if "relation" in options:
+        options["relation"] = Relation(options["relation"])
+    entry = AuditEntry(mechanism=mechanism, seeded=seeded, **options)
+    return GateConfig(audit=(entry,), **_of_the_run(settings))
+
+
+def _from_file(path: Path, settings: dict[str, Any]) -> GateConfig:
+    """Return the gate that a file describes, with the settings of the run that were given in its place."""
+    import msgspec
+
+    from dpsco_verify.gating.config import load_config
+
+    for name in _OF_ONE_AUDIT:
+        if settings[name] not in (None, False, ()):
+            raise InputError(
+                f"{name}={settings[name]!r} stands beside config={str(path)!r}; say it in the file, for each audit"
+            )
+    return msgspec.structs.replace(load_config(path), **_of_the_run(settings))
+
+
+def _of_the_run(settings: dict[str, Any]) -> dict[str, Any]:
+    given = {
+        name: settings[name] for name in ("error_budget", "seed", "profile") if settings[name] is not None
+    }
+    if "profile" in given:
+        given["profile"] = Profile(given["profile"])
+    return given
+
+
+def _command(one: Planned, chosen: GateConfig, config: Path | None) -> str:
+    """Return the command that repeats an audit."""
+    entry = one.entry
+    words = ["dpsco-verify", "gate"]
+    if config is not None:
+        words += ["--config", str(config), "--select", one.key, "--profile", chosen.profile.value]
+    else:
+        words += [entry.mechanism] if entry.mechanism is not None else ["--command", entry.command or ""]
+        for pair in entry.pairs:
+            words += ["--pair", pair]
+        for name in ("epsilon", "delta", "rho", "mu", "renyi_alpha", "renyi_epsilon", "relation"):
+            words += _option(name, getattr(entry, name))
+        words += ["--samples", str(one.samples)]
+        for name in ("epsilon_of_interest", "name"):
+            words += _option(name, getattr(entry, name))
+        words += ["--per-call"] if entry.per_call else []
+        words += ["--floating-point"] if entry.floating_point else []
+        words += [] if entry.seeded else ["--unseeded"]
+    words += [*_option("error_budget", chosen.error_budget), "--seed", str(chosen.seed)]
+    return shlex.join(words)
+
+
+def _option(name: str, value: object) -> list[str]:
+    return [] if value is None else [f"--{name.replace('_', '-')}", str(value)]
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Turn a request to end into an orderly exit, so that a program under audit is ended and no file is left behind."""
+
+    def stop(number: int, _frame: object) -> None:
+        sys.exit(128 + number)
+
+    before = {number: signal.signal(number, stop) for number in _requests_to_end()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _requests_to_end() -> tuple[signal.Signals, ...]:
+    import threading
+
+    if threading.current_thread() is not threading.main_thread():
+        return ()
+    return tuple(
+        number
+        for name in ("SIGTERM", "SIGHUP")
+        if (number := getattr(signal, name, None)) is not None
+        # Whoever started this with the signal ignored, as nohup does, does not want it to end.
+        and signal.getsignal(number) == signal.SIG_DFL
+    )

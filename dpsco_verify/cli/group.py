@@ -1,0 +1,49 @@
+"""``dpsco-verify``: the group that the commands belong to.
+
+Results go to stdout or to files, progress and errors to stderr. Bad input is one line on stderr and exit code 2.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dpsco_verify.cli.audit import audit
+from dpsco_verify.cli.claims import claims
+from dpsco_verify.cli.explain import explain
+from dpsco_verify.cli.gate import gate
+from dpsco_verify.cli.museum import museum
+from dpsco_verify.cli.options import EXIT_CODES
+from dpsco_verify.cli.replay import replay
+from dpsco_verify.cli.run import run
+from dpsco_verify.errors import InputError
+from dpsco_verify.ledger.gate import ExitCode
+
+_COMMANDS: tuple[click.Command, ...] = (audit, claims, explain, gate, museum, replay, run)
+
+
+class _Group(click.Group):
+    """A group whose commands turn :class:`InputError` into one line on stderr and exit code 2."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            click.echo(f"dpsco-verify: {error}", err=True)
+            ctx.exit(int(ExitCode.BAD_INPUT))
+        except KeyboardInterrupt:
+            # As a shell has it; 1 would say that a verdict is not as expected.
+            click.echo("dpsco-verify: interrupted", err=True)
+            ctx.exit(130)
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXIT_CODES)
+@click.version_option(package_name="dpsco-verify")
+def main() -> None:
+    """Verify the claims of a paper on differentially private stochastic convex optimization, and claims of your own."""
+
+
+for _command in _COMMANDS:
+    main.add_command(_command)

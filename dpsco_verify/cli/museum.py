@@ -1,0 +1,124 @@
+"""``dpsco-verify museum``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from dpsco_verify.cli.progress import progress
+from dpsco_verify.errors import InputError
+from dpsco_verify.ledger.gate import ExitCode
+from dpsco_verify.ledger.profile import Profile
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from dpsco_verify.faults import Judged, MuseumRow
+
+_WIDE = 130
+"""From this width on the table has room for the titles."""
+
+_MORE = """\b
+Exit codes: 0 every fault caught and every control left alone; 1 at least one
+verdict is another than expected; 2 wrong usage or bad input.
+"""
+
+
+@click.command(epilog=_MORE)
+@click.option(
+    "--profile",
+    type=click.Choice([profile.value for profile in Profile]),
+    default=Profile.STANDARD.value,
+    show_default=True,
+    help="quick: the fastest exhibits only; standard and deep: all.",
+)
+@click.option("--select", multiple=True, metavar="ID", help="Judge only this exhibit; repeatable.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The root seed.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes.")
+@click.option(
+    "--error-budget",
+    type=float,
+    default=1e-6,
+    show_default=True,
+    help="The probability, at most, that any control is accused.",
+)
+def museum(profile: str, select: tuple[str, ...], seed: int, jobs: int, error_budget: float) -> None:
+    """Judge deliberate faults, to be caught, and right mechanisms, to be left alone."""
+    from rich.console import Console
+
+    from dpsco_verify.faults import EXHIBITS, quick_exhibits, run_museum
+
+    exhibits = _selected(EXHIBITS, select)
+    if not select and Profile(profile) is Profile.QUICK:
+        exhibits = quick_exhibits(exhibits)
+    with progress() as report:
+        rows = run_museum(exhibits, error_budget=error_budget, seed=seed, jobs=jobs, progress=report)
+    print_museum(rows, Console(), error_budget=error_budget, seed=seed)
+    expected = all(row.as_expected for row in rows)
+    sys.exit(int(ExitCode.AS_EXPECTED if expected else ExitCode.NOT_AS_EXPECTED))
+
+
+def print_museum(rows: Sequence[MuseumRow], console: Console, *, error_budget: float, seed: int) -> None:
+    """Print the rows as a table; no meaning rests on colour, and 80 columns are enough."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from dpsco_verify.faults import museum_record
+    from dpsco_verify.reporting.numbers import format_scalar, format_seconds
+    from dpsco_verify.reporting.text import one_line
+
+    def text(content: str, style: str = "") -> Text:
+        # What the console's encoding cannot say becomes a question mark instead of an error.
+        return Text(
+            one_line(content).encode(console.encoding, "replace").decode(console.encoding), style=style
+        )
+
+    wide = console.width >= _WIDE
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=wide)
+    table.add_column("Exhibit", overflow="fold", ratio=5 if wide else None)
+    if wide:
+        table.add_column("Expected", no_wrap=True)
+    table.add_column("Verdict", overflow="fold", no_wrap=wide)
+    table.add_column("Caught by", overflow="fold", ratio=4 if wide else None)
+    table.add_column("Samples", justify="right", no_wrap=True)
+    table.add_column("Time", justify="right", no_wrap=True)
+    for row in rows:
+        verdict = _WORDS[row.verdict.value]
+        if not row.as_expected:
+            verdict += f", expected: {_WORDS[row.exhibit.expected.value]}"
+        table.add_row(
+            text(f"{row.exhibit.id}: {row.exhibit.title}" if wide else row.exhibit.id),
+            *([text(_WORDS[row.exhibit.expected.value])] if wide else []),
+            text(verdict, "" if row.as_expected else "bold red"),
+            text(row.caught_by),
+            text(format_scalar(row.samples)),
+            text(format_seconds(row.seconds)),
+        )
+    console.print(table)
+    for row in rows:
+        if not row.as_expected:
+            console.print(
+                text(
+                    f"{row.exhibit.id}: {_WORDS[row.verdict.value]}, expected: {_WORDS[row.exhibit.expected.value]}. "
+                    f"{row.exhibit.title}. Truth: {row.exhibit.truth}.",
+                    "bold red",
+                )
+            )
+    headline = museum_record(rows, error_budget=error_budget).headline
+    done = f"{headline}. Error budget {format_scalar(error_budget)}, seed {seed}."
+    console.print(text(done, "bold" if all(row.as_expected for row in rows) else "bold red"))
+
+
+_WORDS = {"violated": "violated", "not_violated": "not violated", "undecided": "undecided"}
+
+
+def _selected(exhibits: Sequence[Judged], ids: Sequence[str]) -> tuple[Judged, ...]:
+    known = {exhibit.id: exhibit for exhibit in exhibits}
+    for name in ids:
+        if name not in known:
+            raise InputError(f"select={name!r} is no exhibit; give one of {', '.join(known)}")
+    return tuple(exhibit for exhibit in exhibits if not ids or exhibit.id in ids)

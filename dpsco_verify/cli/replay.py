@@ -1,0 +1,38 @@
+"""``dpsco-verify replay``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from dpsco_verify.ledger.gate import ExitCode
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="CERTIFICATE...")
+def replay(files: tuple[Path, ...]) -> None:
+    """Check certificates with the independent checker.
+
+    Exit codes: 0 all accepted; 1 at least one rejected; 2 a file cannot be read.
+    """
+    from dpsco_verify.evidence import checker
+
+    worst = 0
+    for file in files:
+        try:
+            proven = checker.check(checker.decode(file.read_bytes()))
+        except (OSError, checker.Unreadable) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            click.echo(
+                f"dpsco-verify: certificate={str(file)!r} cannot be read ({reason}); give a JSON file",
+                err=True,
+            )
+            worst = int(ExitCode.BAD_INPUT)
+        except checker.Rejected as reason:
+            click.echo(f"rejected  {file}: {reason}")
+            worst = max(worst, int(ExitCode.NOT_AS_EXPECTED))
+        else:
+            click.echo(f"accepted  {file}: {proven}")
+    sys.exit(worst)

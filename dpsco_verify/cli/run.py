@@ -1,0 +1,86 @@
+"""``dpsco-verify run``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dpsco_verify.errors import InputError
+
+_LOSSES = ("linear", "absolute", "quantile", "huber", "hinge", "logistic")
+_STOPPING = ("loop", "text", "all-points")
+_AVERAGING = ("fresh-times", "data-indices")
+_NOISE = ("covariance-sigma-squared", "covariance-sigma")
+
+
+@click.command()
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--loss", type=click.Choice(_LOSSES), required=True, help="The loss f(w, z).")
+@click.option(
+    "--radius", type=float, required=True, help="W is the l2 ball of this radius about 0; D is twice that."
+)
+@click.option("--lipschitz", type=float, required=True, help="L, the largest norm of a subgradient.")
+@click.option("--sigma", type=float, help="The noise; or else --epsilon and --delta.")
+@click.option("--epsilon", type=float, help="The epsilon of Theorem 5.3, whose schedule is then used.")
+@click.option("--delta", type=float, help="The delta (and delta') of Theorem 5.3.")
+@click.option("--level", type=float, default=0.5, show_default=True, help="The level of the quantile loss.")
+@click.option(
+    "--threshold", type=float, default=1.0, show_default=True, help="The threshold of the Huber loss."
+)
+@click.option(
+    "--initial-point",
+    metavar="W,W,...",
+    help="The first iterate.  [default: the minimiser of the norm over W]",
+)
+@click.option("--batch-size", type=int, default=1, show_default=True, help="The m of Section 5.")
+@click.option(
+    "--stopping", type=click.Choice(_STOPPING), default="loop", show_default=True, help="When to stop."
+)
+@click.option(
+    "--averaging",
+    type=click.Choice(_AVERAGING),
+    default="fresh-times",
+    show_default=True,
+    help="What to average.",
+)
+@click.option(
+    "--noise", type=click.Choice(_NOISE), default=_NOISE[0], show_default=True, help="The noise's covariance."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the run.")
+@click.option("--outside-regime", type=click.Choice(["error", "allow"]), default="error", show_default=True)
+def run(
+    data: Path,
+    initial_point: str | None,
+    batch_size: int,
+    stopping: str,
+    averaging: str,
+    noise: str,
+    **settings: Any,
+) -> None:
+    """Run Algorithm 1 once on DATA, comma-separated numbers, one point a line; print JSON.
+
+    A point is z for the linear loss, and features followed by a target (or a label of -1 or 1) for the others.
+    """
+    import json
+
+    from dpsco_verify.algorithm.on_file import Request, run_on_file
+    from dpsco_verify.algorithm.options import Averaging, NoiseConvention, Options, StoppingRule
+
+    start = None
+    if initial_point is not None:
+        try:
+            start = tuple(float(part) for part in initial_point.split(","))
+        except ValueError:
+            raise InputError(
+                f"initial_point={initial_point!r} is no list of numbers; give w1,w2,..."
+            ) from None
+    options = Options(
+        stopping=StoppingRule(stopping),
+        averaging=Averaging(averaging),
+        noise=NoiseConvention(noise),
+        batch_size=batch_size,
+    )
+    result = run_on_file(data, Request(initial_point=start, options=options, **settings))
+    click.echo(json.dumps(result, indent=2, allow_nan=False))

@@ -1,0 +1,147 @@
+"""What the fault museum shows: wrong mechanisms with what must catch them, and right ones that must stay unaccused."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from dpsco_verify.auditing import AuditVerdict, Mechanism, audit
+from dpsco_verify.privacy.claims import PrivacyClaim
+
+
+class ExhibitKind(enum.StrEnum):
+    """Whether an exhibit is a fault, to be caught, or a control, to be left alone."""
+
+    FAULT = "fault"
+    CONTROL = "control"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """What the judge of an exhibit came to.
+
+    Attributes
+    ----------
+    verdict
+        ``violated``: the exhibit was caught.
+    caught_by
+        The event in words, or the name of the check; for what was not caught, what would have been.
+    samples
+        Outputs a data set, or runs, after which the verdict stood; 0 where nothing was sampled.
+    """
+
+    verdict: AuditVerdict
+    caught_by: str
+    samples: int
+
+
+class Judged(Protocol):
+    """Anything that can stand in the museum.
+
+    It must be possible to pickle it, and the same seed must give the same judgement, in whatever process.
+
+    Attributes
+    ----------
+    id
+        Unique in the museum, lower case with hyphens; the random streams hang on it.
+    title
+        The fault in words.
+    source
+        Where this kind of fault was found.
+    truth
+        What is true of it, in words.
+    kind
+        A fault or a control.
+    expected
+        The verdict to be had: ``violated`` of a fault that can be seen.
+    cost
+        Expected seconds, roughly: costly exhibits start first.
+    slow
+        Whether the quick profile leaves it out.
+    """
+
+    @property
+    def id(self) -> str: ...  # noqa: D102  told above
+    @property
+    def title(self) -> str: ...  # noqa: D102  told above
+    @property
+    def source(self) -> str: ...  # noqa: D102  told above
+    @property
+    def truth(self) -> str: ...  # noqa: D102  told above
+    @property
+    def kind(self) -> ExhibitKind: ...  # noqa: D102  told above
+    @property
+    def expected(self) -> AuditVerdict: ...  # noqa: D102  told above
+    @property
+    def cost(self) -> float: ...  # noqa: D102  told above
+    @property
+    def slow(self) -> bool: ...  # noqa: D102  told above
+
+    def judge(self, *, alpha: float, seed: int) -> Judgement:
+        """Judge the exhibit: a right one is found ``violated`` with probability at most `alpha`."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Exhibit:
+    """A mechanism that is judged by :func:`dpsco_verify.auditing.audit`; the attributes not told here are `Judged`'s.
+
+    Attributes
+    ----------
+    mechanism
+        ``mechanism(dataset, size, rng)``, a function of a module's top level or a record, so that it can be pickled.
+    pairs
+        Pairs of neighbouring data sets, which share the level.
+    claim, relation
+        What is claimed, between which neighbours.
+    samples
+        Outputs a data set, at most.
+    floating_point
+        Whether outputs are judged as the doubles that they are.
+    true_delta
+        Computes the true δ of the first pair at the claimed ε from the exact law; None where no number tells the truth.
+    """
+
+    id: str
+    title: str
+    source: str
+    mechanism: Mechanism
+    pairs: Sequence[tuple[Any, Any]]
+    claim: PrivacyClaim
+    relation: str | None
+    truth: str
+    expected: AuditVerdict
+    kind: ExhibitKind
+    samples: int
+    floating_point: bool = False
+    true_delta: Callable[[], float] | None = None
+    cost: float = 0.2
+    slow: bool = False
+
+    def judge(self, *, alpha: float, seed: int) -> Judgement:
+        """Audit the mechanism."""
+        result = audit(
+            self.mechanism,
+            pairs=list(self.pairs),
+            claim=self.claim,
+            relation=self.relation,
+            alpha=alpha,
+            samples=self.samples,
+            seed=seed,
+            floating_point=self.floating_point,
+            name=self.id,
+        )
+        if result.verdict is AuditVerdict.VIOLATED:
+            caught_by = result.witness.event
+        elif result.mdv is None:
+            caught_by = "nothing would have been"
+        else:
+            caught_by = f"ε ≥ {result.mdv.epsilon:.3g} would have been"
+        decided = result.samples_to_decision
+        return Judgement(
+            verdict=result.verdict,
+            caught_by=caught_by,
+            samples=result.samples if decided is None else decided,
+        )

@@ -1,0 +1,8 @@
+"""What stands in the museum, by the kind of mechanism; controls apart."""
+
+from dpsco_verify.faults.exhibits.additive import ADDITIVE_FAULTS
+from dpsco_verify.faults.exhibits.controls import CONTROLS
+from dpsco_verify.faults.exhibits.release import RELEASE_FAULTS
+from dpsco_verify.faults.exhibits.selection import SELECTION_FAULTS
+
+__all__ = ["ADDITIVE_FAULTS", "CONTROLS", "RELEASE_FAULTS", "SELECTION_FAULTS"]

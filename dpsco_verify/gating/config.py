@@ -1,0 +1,168 @@
+"""What a gate is to do: its settings and its audits, from a file or from the command line.
+
+The file is ``dpsco.toml``, with the table ``[gate]`` and one ``[[gate.audit]]`` an audit; in ``pyproject.toml`` the
+same stands under ``[tool.dpsco-verify]``. Both are read strictly: an unknown key is an error, and never a setting
+without effect.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from dpsco_verify.auditing import Relation
+from dpsco_verify.errors import InputError
+from dpsco_verify.ledger.profile import SAMPLES, Profile
+from dpsco_verify.privacy.claims import PrivacyClaim, claim_from
+
+FEWEST_SAMPLES = 64
+Positive = Annotated[float, Meta(gt=0)]
+Text = Annotated[str, Meta(min_length=1)]
+
+
+class AuditEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One audit.
+
+    Attributes
+    ----------
+    mechanism, command
+        ``module:name`` of a mechanism, or the command of a program; one of the two.
+    pair
+        One name or several: ``module:name`` or the path of a JSON file.
+    epsilon, delta; rho; mu; renyi_alpha, renyi_epsilon
+        The claim: one of the four kinds.
+    relation
+        What the pairs have to be.
+    samples
+        Outputs a data set, at most; by default the profile's number.
+    name
+        What the report calls the mechanism.
+    weight
+        Its share of the error budget, relative to the other audits.
+    time_limit
+        Seconds that one call may take.
+    epsilon_of_interest
+        The audit is undecided unless an ε of this size would have been found.
+    per_call
+        Whether the mechanism takes one data set (and a generator, if it takes two arguments) and returns one output.
+    floating_point
+        Whether outputs are judged as the doubles that they are, last bits included.
+    seeded
+        Whether a program draws all its randomness from the seeds.
+    """
+
+    mechanism: Text | None = None
+    command: Text | None = None
+    pair: Text | Annotated[tuple[Text, ...], Meta(min_length=1)]
+    epsilon: float | None = None
+    delta: float | None = None
+    rho: float | None = None
+    mu: float | None = None
+    renyi_alpha: float | None = None
+    renyi_epsilon: float | None = None
+    relation: Relation | None = None
+    samples: Annotated[int, Meta(ge=FEWEST_SAMPLES)] | None = None
+    name: Text | None = None
+    weight: Positive = 1.0
+    time_limit: Positive = 60.0
+    epsilon_of_interest: Positive | None = None
+    per_call: bool = False
+    floating_point: bool = False
+    seeded: bool = True
+
+    @property
+    def pairs(self) -> tuple[str, ...]:
+        """The names of its pairs."""
+        return (self.pair,) if isinstance(self.pair, str) else self.pair
+
+    @property
+    def title(self) -> str:
+        """What the report calls the mechanism."""
+        return self.name or self.mechanism or self.command or ""
+
+    def claim(self) -> PrivacyClaim:
+        """Return the claim.
+
+        Raises
+        ------
+        InputError
+            If there is none, or more than one, or its numbers are out of range.
+        """
+        names = ("epsilon", "delta", "rho", "mu", "renyi_alpha", "renyi_epsilon")
+        try:
+            return claim_from(**{name: getattr(self, name) for name in names})
+        except InputError as error:
+            raise InputError(f"the audit of {self.title!r}: {error}") from None
+
+    def require_one_mechanism(self) -> None:
+        """Refuse none and two; and what belongs to the other kind."""
+        if (self.mechanism is None) == (self.command is None):
+            raise InputError(
+                f"mechanism={self.mechanism!r} and command={self.command!r} of an audit do not name one mechanism; "
+                "give one of the two"
+            )
+        if self.command is not None and self.per_call:
+            raise InputError(
+                f"per_call=True does not fit command={self.command!r}: a program is asked for many outputs at once; "
+                "leave it out"
+            )
+        if self.mechanism is not None and not self.seeded:
+            raise InputError(
+                f"seeded=False does not fit mechanism={self.mechanism!r}; wrap a function that has its own randomness "
+                "in per_call"
+            )
+
+
+class GateConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A gate: the error budget of all its audits, the seed, the profile, and the audits."""
+
+    error_budget: Annotated[float, Meta(gt=0, lt=1)] = 1e-6
+    seed: Annotated[int, Meta(ge=0)] = 0
+    profile: Profile = Profile.STANDARD
+    audit: Annotated[tuple[AuditEntry, ...], Meta(min_length=1)]
+
+    def samples(self, entry: AuditEntry) -> int:
+        """Return how many outputs a data set the audit may draw."""
+        return entry.samples if entry.samples is not None else SAMPLES[self.profile]
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    gate: GateConfig
+
+
+def load_config(path: Path) -> GateConfig:
+    """Return the gate that a file describes.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is no TOML, or has unknown, missing or unusable keys.
+    """
+    try:
+        tree: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(
+            f"config={str(path)!r} cannot be read ({error.strerror}); give a TOML file"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValueError) as error:
+        raise InputError(f"config={str(path)!r} is no TOML ({_line(error)}); mend it") from None
+    where = ""
+    if path.name == "pyproject.toml":
+        where = " under [tool.dpsco-verify]"
+        tools = tree.get("tool")
+        tree = tools.get("dpsco-verify", {}) if isinstance(tools, dict) else {}
+    try:
+        config = msgspec.convert(tree, type=_File, strict=True).gate
+    except msgspec.ValidationError as error:
+        raise InputError(
+            f"config={str(path)!r} describes no gate{where}: {_line(error)}; see `dpsco-verify gate --help`"
+        ) from None
+    return config
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())

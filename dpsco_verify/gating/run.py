@@ -1,0 +1,181 @@
+"""Run a gate: load what it names, split its budget, audit one after the other, make the record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from dpsco_verify.auditing import AuditResult, MechanismError, audit, require_neighbours
+from dpsco_verify.auditing.program import Program
+from dpsco_verify.errors import InputError
+from dpsco_verify.evidence import AuditRecord
+from dpsco_verify.gating.config import AuditEntry, GateConfig
+from dpsco_verify.gating.finding import Names
+from dpsco_verify.gating.load import load_mechanism, load_pairs
+from dpsco_verify.gating.record import gate_record
+from dpsco_verify.inference import ErrorBudget
+from dpsco_verify.privacy.claims import PrivacyClaim
+
+_PROGRAM_MARGIN = 10.0
+"""Seconds by which the audit waits longer than the program's own time limit, whose message says more."""
+
+_UNSEEDED = "--unseeded, or seeded = false in a configuration"
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """An audit with everything that it needs, loaded and checked before anything is drawn."""
+
+    entry: AuditEntry
+    id: str
+    reading: str
+    claim: PrivacyClaim
+    mechanism: Any
+    pairs: Any
+    alpha: float
+    samples: int
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """The name of the audit."""
+        return f"{self.id}/{self.reading}"
+
+    @property
+    def label(self) -> str:
+        """What its pairs are called."""
+        return ", ".join(self.entry.pairs)
+
+
+def plan(config: GateConfig, select: Sequence[str] = ()) -> tuple[Planned, ...]:
+    """Return the audits of a gate that `select` names (all, if empty), each by ``id`` or ``id/reading``.
+
+    The error budget is split over all audits of the gate, selected or not, so that an audit's numbers do not depend on
+    what else is run.
+
+    Raises
+    ------
+    InputError
+        If anything that an audit names is missing or unusable, or `select` names no audit.
+    """
+    names = Names()
+    keys: list[tuple[str, str]] = []
+    claims: list[PrivacyClaim] = []
+    for entry in config.audit:
+        entry.require_one_mechanism()
+        claims.append(entry.claim())
+        pairs = " ".join(name.rpartition(":")[2].removesuffix(".json") for name in entry.pairs)
+        keys.append(names.of(entry.title, f"{claims[-1]} {pairs}"))
+    weights = {"/".join(key): entry.weight for key, entry in zip(keys, config.audit, strict=True)}
+    budget = ErrorBudget.split(config.error_budget, weights)
+    known = {name for key in keys for name in (key[0], "/".join(key))}
+    for name in select:
+        if name not in known:
+            raise InputError(f"select={name!r} names no audit; give one of {', '.join(weights)}")
+    return tuple(
+        Planned(
+            entry=entry,
+            id=key[0],
+            reading=key[1],
+            claim=claim,
+            mechanism=_mechanism(entry),
+            pairs=_pairs(entry),
+            alpha=budget.share("/".join(key)).alpha,
+            samples=config.samples(entry),
+            seed=config.seed,
+        )
+        for entry, key, claim in zip(config.audit, keys, claims, strict=True)
+        if not select or {key[0], "/".join(key)} & set(select)
+    )
+
+
+def _pairs(entry: AuditEntry) -> Any:
+    pairs = load_pairs(entry.pairs)
+    if entry.relation is not None and isinstance(pairs, list):
+        for d, d_prime in pairs:
+            require_neighbours(d, d_prime, entry.relation)
+    return pairs
+
+
+def _mechanism(entry: AuditEntry) -> Any:
+    if entry.command is not None:
+        return Program(entry.command, time_limit=entry.time_limit, seeded=entry.seeded)
+    return load_mechanism(entry.mechanism or "", once=entry.per_call)
+
+
+def run_gate(
+    config: GateConfig,
+    *,
+    select: Sequence[str] = (),
+    profile: str | None = None,
+    reproduce: Callable[[Planned], str] | None = None,
+    progress: Progress | None = None,
+) -> tuple[AuditRecord, Mapping[str, bytes]]:
+    """Run the audits of a gate and return the record with the certificates by path.
+
+    Parameters
+    ----------
+    config, select
+        As :func:`plan` takes them.
+    profile
+        What the record calls the effort; the config's profile by default.
+    reproduce
+        Returns the command that repeats an audit.
+    progress
+        Called with the number of audits done, of all, and the name of the next.
+
+    Raises
+    ------
+    InputError
+        As :func:`plan`, and for arguments that an audit refuses.
+    MechanismError
+        If a mechanism cannot be audited; nothing is concluded then about any.
+    """
+    started = time.perf_counter()
+    planned = plan(config, select)
+    results: list[AuditResult] = []
+    for number, one in enumerate(planned):
+        if progress is not None:
+            progress(number, len(planned), one.key)
+        results.append(_audited(one))
+    return gate_record(
+        results,
+        error_budget=config.error_budget,
+        seed=config.seed,
+        profile=profile or config.profile.value,
+        seconds=time.perf_counter() - started,
+        keys=[(one.id, one.reading) for one in planned],
+        labels=[one.label for one in planned],
+        reproduce=None if reproduce is None else [reproduce(one) for one in planned],
+    )
+
+
+def _audited(one: Planned) -> AuditResult:
+    with ExitStack() as stack:
+        time_limit = one.entry.time_limit
+        if isinstance(one.mechanism, Program):
+            stack.enter_context(one.mechanism)
+            time_limit += _PROGRAM_MARGIN
+        try:
+            return audit(
+                one.mechanism,
+                pairs=one.pairs,
+                claim=one.claim,
+                relation=one.entry.relation,
+                alpha=one.alpha,
+                samples=one.samples,
+                seed=one.seed,
+                time_limit=time_limit,
+                epsilon_of_interest=one.entry.epsilon_of_interest,
+                floating_point=one.entry.floating_point,
+                name=one.entry.title,
+            )
+        except MechanismError as error:
+            if one.entry.command is not None and "ignores the rng" in str(error):
+                raise MechanismError(f"{error}; a program that does so is run with {_UNSEEDED}") from None
+            raise

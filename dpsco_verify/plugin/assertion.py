@@ -1,0 +1,131 @@
+"""One audit of a test: its level and seed, what becomes of its verdict, and what the session is told of it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from dpsco_verify.auditing import AuditResult, AuditVerdict, MechanismError, audit
+from dpsco_verify.auditing.mechanism import mechanism_name
+from dpsco_verify.errors import InputError
+from dpsco_verify.execution import stream
+from dpsco_verify.plugin import finding, message
+from dpsco_verify.plugin.settings import Settings
+from dpsco_verify.plugin.shares import AuditedTest
+
+_OF_THE_SESSION = {
+    "alpha": "the session's error budget is split over its tests; set --dpsco-error-budget",
+    "seed": "the seeds come from the session's; set --dpsco-seed",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """An audit that is about to be made.
+
+    Attributes
+    ----------
+    test
+        The account that pays for it.
+    number
+        Its number in this run of the test, from 1.
+    settings
+        The session's settings.
+    own_samples
+        Whether the test itself says how many samples, not the profile.
+    """
+
+    test: AuditedTest
+    number: int
+    settings: Settings
+    own_samples: bool
+
+    @property
+    def seed(self) -> int:
+        """The audit's root seed: made of the session's seed, the test's name and the audit's number alone."""
+        generator = stream(self.settings.seed, f"pytest/{self.test.name}", chunk=self.number)
+        return int(generator.integers(1 << 53))
+
+
+def run_audit(
+    asked: Audit,
+    mechanism: Any,
+    arguments: Mapping[str, Any],
+    options: Mapping[str, Any],
+) -> AuditResult:
+    """Make the audit and return its result, or fail the test.
+
+    A violation stands: a test that is run again in the same session fails with what its first run found, so that reruns
+    of flaky tests cannot take a violation back.
+    """
+    __tracebackhide__ = True
+    _require_known(options)
+    if asked.number in asked.test.violations:
+        raise AssertionError(asked.test.violations[asked.number])
+    level = asked.test.charge()
+    try:
+        result = audit(mechanism, alpha=level, seed=asked.seed, **arguments, **options)
+    except InputError as error:
+        # Bad arguments are refused before anything is drawn; a mechanism that misbehaves leaves an audit undecided.
+        if isinstance(error, MechanismError):
+            _book_failure(asked, arguments, mechanism, level, error)
+        raise error.with_traceback(None)  # noqa: B904  the test's own line is the place to look at
+    except BaseException as error:
+        _book_failure(asked, arguments, mechanism, level, error)
+        raise
+    _book(
+        asked,
+        verdict=result.verdict,
+        level=level,
+        line=result.summary,
+        made=finding.of_result(result, asked) if asked.settings.report else None,
+    )
+    if result.verdict is AuditVerdict.VIOLATED:
+        asked.test.violations[asked.number] = message.violated(result, asked)
+        raise AssertionError(asked.test.violations[asked.number])
+    if result.verdict is AuditVerdict.UNDECIDED:
+        pytest.fail(message.undecided(result, asked))
+    return result
+
+
+def _require_known(options: Mapping[str, Any]) -> None:
+    __tracebackhide__ = True
+    known = sorted({*inspect.signature(audit).parameters} - {*_OF_THE_SESSION})
+    for name, value in options.items():
+        if name in _OF_THE_SESSION:
+            raise InputError(f"{name}={value!r} is not for a test to choose: {_OF_THE_SESSION[name]}")
+        if name not in known:
+            raise InputError(
+                f"{name}={value!r} is no argument of assert_private; give some of {', '.join(known)}"
+            )
+
+
+def _book_failure(
+    asked: Audit, arguments: Mapping[str, Any], mechanism: Any, level: float, error: BaseException
+) -> None:
+    name = arguments["name"] or mechanism_name(mechanism)
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    _book(
+        asked,
+        verdict=AuditVerdict.UNDECIDED,
+        level=level,
+        line=f"{name}: the audit did not end ({said})",
+        made=finding.of_failure(name, said, asked) if asked.settings.report else None,
+    )
+
+
+def _book(asked: Audit, *, verdict: AuditVerdict, level: float, line: str, made: finding.Made | None) -> None:
+    payload = {
+        "number": asked.number,
+        "verdict": verdict.value,
+        "level": level,
+        "line": line,
+        "finding": made.finding if made else None,
+        "certificate": made.certificate if made else None,
+    }
+    asked.test.finished.append(json.dumps(payload))

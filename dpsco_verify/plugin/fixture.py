@@ -1,0 +1,94 @@
+"""The callable behind the fixture ``assert_private``; the audit itself is imported at its first call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpsco_verify.auditing import AuditResult
+    from dpsco_verify.plugin.settings import Settings
+    from dpsco_verify.plugin.shares import AuditedTest
+    from dpsco_verify.privacy.claims import PrivacyClaim
+
+
+class AssertPrivate:
+    """Assert that a mechanism keeps the privacy guarantee that it claims; what ``assert_private`` is.
+
+    Parameters
+    ----------
+    test
+        The running test's account of levels.
+    settings
+        The session's settings.
+    """
+
+    def __init__(self, test: AuditedTest, settings: Settings) -> None:
+        self._test = test
+        self._settings = settings
+        self._calls = 0
+
+    def __call__(
+        self,
+        mechanism: Callable[..., Any],
+        d: Any = None,
+        d_prime: Any = None,
+        *,
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        claim: PrivacyClaim | None = None,
+        pairs: Any = None,
+        relation: str | None = None,
+        samples: int | None = None,
+        name: str | None = None,
+        **options: Any,
+    ) -> AuditResult:
+        """Audit `mechanism` and fail the test unless the claim stands.
+
+        Parameters
+        ----------
+        mechanism
+            ``mechanism(dataset, size, rng)`` returning `size` independent outputs, or ``per_call(f)``.
+        d, d_prime, pairs, relation, epsilon, delta, claim
+            As :func:`dpsco_verify.auditing.audit` takes them.
+        samples
+            Outputs a data set, at most; by default what ``--dpsco-profile`` says.
+        name
+            How messages and the report name the mechanism.
+        options
+            What else :func:`dpsco_verify.auditing.audit` takes, such as ``log_density``, ``time_limit`` or
+            ``epsilon_of_interest``; but the level and the seed, which are the session's.
+
+        Returns
+        -------
+        AuditResult
+            The result, whose verdict is ``not_violated``.
+
+        Raises
+        ------
+        AssertionError
+            If the claim is violated; the message shows the witness and the command that repeats the audit.
+        pytest.fail.Exception
+            If the audit could not decide; the message says what to raise.
+        InputError
+            For a bad argument, or (``MechanismError``) a mechanism that cannot be audited.
+        """
+        __tracebackhide__ = True
+        from dpsco_verify.plugin.assertion import Audit, run_audit  # noqa: PLC0415  pytest is to start at once
+
+        self._calls += 1
+        arguments = {
+            "d": d,
+            "d_prime": d_prime,
+            "epsilon": epsilon,
+            "delta": delta,
+            "claim": claim,
+            "pairs": pairs,
+            "relation": relation,
+            "samples": self._settings.samples if samples is None else samples,
+            "name": name,
+        }
+        asked = Audit(
+            test=self._test, number=self._calls, settings=self._settings, own_samples=samples is not None
+        )
+        return run_audit(asked, mechanism, arguments, options)

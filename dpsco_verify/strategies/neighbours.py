@@ -1,0 +1,315 @@
+"""Hypothesis strategies for pairs of neighbouring data sets: arrays, lists, tables, and data sets of your own.
+
+Each draws ``(d, d_prime)`` that :func:`dpsco_verify.auditing.require_neighbours` accepts. The records before and after
+the one that differs are drawn apart from it, so pairs shrink to the fewest and simplest records. Under ``add-remove``
+and ``zero-out`` either data set may be the one with the record.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from dpsco_verify.auditing.pairs import Relation, require_neighbours, same_data
+from dpsco_verify.errors import InputError
+from dpsco_verify.validation import require_integer
+
+try:
+    from hypothesis import assume
+    from hypothesis import strategies as st
+    from hypothesis.extra import numpy as hnp
+    from hypothesis.strategies import DrawFn, SearchStrategy
+except ImportError as error:
+    raise ImportError(
+        "dpsco_verify.strategies needs Hypothesis; install it with: pip install dpsco-verify[strategies]"
+    ) from error
+
+_LARGEST = 1e6
+"""Bound of the entries of arrays of numbers, unless the caller gives a strategy of them."""
+
+
+def neighbouring_arrays(
+    relation: str,
+    *,
+    record_shape: int | tuple[int, ...] = (),
+    elements: SearchStrategy[Any] | None = None,
+    dtype: DTypeLike = np.float64,
+    min_records: int = 1,
+    max_records: int = 10,
+) -> SearchStrategy[tuple[NDArray[Any], NDArray[Any]]]:
+    """Draw neighbouring arrays of shape ``(n, *record_shape)``.
+
+    Parameters
+    ----------
+    relation
+        ``replace-one``, ``add-remove`` or ``zero-out``.
+    record_shape
+        The shape of one record; a number k stands for ``(k,)``, rows of width k.
+    elements
+        Of single entries; finite ones of `dtype` if left out, numbers of at most 10⁶ in absolute value.
+    dtype
+        Of the arrays; structured ones too.
+    min_records, max_records
+        Bounds of n, for ``add-remove`` of the larger of the two.
+    """
+    kind = np.dtype(dtype)
+    shape = (record_shape,) if isinstance(record_shape, int) else tuple(record_shape)
+    records = hnp.arrays(kind, shape, elements=_elements(kind) if elements is None else elements)
+
+    def build(drawn: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        data = np.empty((len(drawn), *shape), dtype=kind)
+        for position, record in enumerate(drawn):
+            data[position] = record
+        return data
+
+    return _pairs(Relation(relation), records, build, _zeroed_row, *_bounds(min_records, max_records))
+
+
+def neighbouring_lists(
+    relation: str,
+    records: SearchStrategy[Any],
+    *,
+    zero: Any = None,
+    min_records: int = 1,
+    max_records: int = 10,
+) -> SearchStrategy[tuple[list[Any], list[Any]]]:
+    """Draw neighbouring lists of records of any kind.
+
+    Parameters
+    ----------
+    relation, min_records, max_records
+        As for :func:`neighbouring_arrays`.
+    records
+        Of single records.
+    zero
+        What ``zero-out`` puts in a record's place: None, or zeros of the records' own shape and type.
+    """
+
+    def zeroed(data: list[Any], position: int) -> list[Any]:
+        return list(_spliced(data, position, [copy.deepcopy(zero)]))
+
+    return _pairs(Relation(relation), records, list, zeroed, *_bounds(min_records, max_records))
+
+
+def neighbouring_tables(
+    relation: str,
+    columns: Mapping[str, SearchStrategy[Any]],
+    *,
+    dtypes: Mapping[str, Any] | None = None,
+    min_records: int = 1,
+    max_records: int = 10,
+) -> SearchStrategy[tuple[Any, Any]]:
+    """Draw neighbouring pandas tables with the index 0, 1, …; both have the same dtypes.
+
+    Parameters
+    ----------
+    relation, min_records, max_records
+        As for :func:`neighbouring_arrays`. ``zero-out`` puts 0 for numbers, False, the empty string, and a missing
+        value for anything else.
+    columns
+        A strategy of entries for each column, by its name.
+    dtypes
+        The dtypes of columns; what pandas makes of the entries if left out.
+    """
+    if not columns:
+        raise InputError("columns={} is empty; give a strategy for each column")
+    unknown = sorted(set(dtypes or {}) - set(columns))
+    if unknown:
+        raise InputError(f"dtypes has {unknown!r}, which columns lacks; give dtypes of columns only")
+    try:
+        pandas = importlib.import_module("pandas")
+    except ImportError:
+        raise ImportError("neighbouring_tables needs pandas; install it with: pip install pandas") from None
+    names = list(columns)
+
+    def build(drawn: Sequence[tuple[Any, ...]]) -> Any:
+        table = pandas.DataFrame({name: [record[i] for record in drawn] for i, name in enumerate(names)})
+        return table.astype(dict(dtypes or {}))
+
+    records = st.tuples(*columns.values())
+    return _pairs(Relation(relation), records, build, _zeroed_line, *_bounds(min_records, max_records))
+
+
+def neighbours_of(relation: str, data_sets: SearchStrategy[Any]) -> SearchStrategy[tuple[Any, Any]]:
+    """Draw a data set from a strategy of whole data sets, and a neighbour of it.
+
+    Parameters
+    ----------
+    relation
+        As for :func:`neighbouring_arrays`; ``replace-one`` takes the new record from a second draw of `data_sets`.
+    data_sets
+        Of arrays, pandas tables, lists or tuples; draws without records are passed over.
+    """
+    return _neighbours_of(Relation(relation), data_sets)
+
+
+@st.composite
+def _neighbours_of(draw: DrawFn, relation: Relation, data_sets: SearchStrategy[Any]) -> tuple[Any, Any]:
+    # A copy: strategies such as st.just hand out one object again and again.
+    data = copy.deepcopy(draw(data_sets))
+    count = _count(data)
+    assume(count)
+    position = draw(st.integers(0, count - 1))
+    if relation is Relation.REPLACE_ONE:
+        source = draw(data_sets)
+        others = _count(source)
+        assume(others)
+        other = _replaced(data, position, source, draw(st.integers(0, others - 1)))
+        assume(_have(relation, data, other))
+        return data, other
+    other = _without(data, position) if relation is Relation.ADD_REMOVE else _zeroed(data, position)
+    return _swapped_or_not(draw, relation, data, other)
+
+
+Build = Callable[[Sequence[Any]], Any]
+
+
+@st.composite
+def _pairs(
+    draw: DrawFn,
+    relation: Relation,
+    records: SearchStrategy[Any],
+    build: Build,
+    zeroed: Callable[[Any, int], Any],
+    min_records: int,
+    max_records: int,
+) -> tuple[Any, Any]:
+    """Draw the record that differs, its replacement if there is one, and then what stands before and after."""
+    record = draw(records)
+    replacement = []
+    if relation is Relation.REPLACE_ONE:
+        replacement = [draw(records.filter(lambda drawn: not same_data(drawn, record)))]
+    before = draw(st.lists(records, max_size=max_records - 1))
+    rest = max_records - 1 - len(before)
+    after = draw(st.lists(records, min_size=max(min_records - 1 - len(before), 0), max_size=rest))
+    position = len(before)
+    # Both data sets are made of one, so that what pandas makes of the entries is the same for both.
+    whole = build([*before, record, *replacement, *after])
+    if relation is Relation.REPLACE_ONE:
+        pair = _renumbered(_without(whole, position + 1)), _renumbered(_without(whole, position))
+        assume(not same_data(*pair))
+        return pair
+    other = (
+        _renumbered(_without(whole, position)) if relation is Relation.ADD_REMOVE else zeroed(whole, position)
+    )
+    return _swapped_or_not(draw, relation, whole, other)
+
+
+def _swapped_or_not(draw: DrawFn, relation: Relation, data: Any, other: Any) -> tuple[Any, Any]:
+    assume(relation is Relation.ADD_REMOVE or not same_data(data, other))
+    require_neighbours(data, other, relation)
+    return (other, data) if draw(st.booleans()) else (data, other)
+
+
+def _have(relation: Relation, data: Any, other: Any) -> bool:
+    try:
+        require_neighbours(data, other, relation)
+    except InputError:
+        return False
+    return True
+
+
+def _bounds(min_records: int, max_records: int) -> tuple[int, int]:
+    least = require_integer("min_records", min_records, minimum=1)
+    most = require_integer("max_records", max_records, minimum=1)
+    if most < least:
+        raise InputError(f"max_records={most} is below min_records={least}; give at least as many")
+    return least, most
+
+
+def _elements(kind: np.dtype[Any]) -> SearchStrategy[Any]:
+    if kind.kind == "f":
+        bound = min(_LARGEST, float(np.finfo(kind).max))
+        return hnp.from_dtype(kind, min_value=-bound, max_value=bound)
+    if kind.kind in "iu":
+        info = np.iinfo(kind)
+        return hnp.from_dtype(
+            kind, min_value=max(int(info.min), -int(_LARGEST)), max_value=min(int(info.max), int(_LARGEST))
+        )
+    if kind.kind == "c":
+        return hnp.from_dtype(kind, allow_nan=False, max_magnitude=_LARGEST)
+    return hnp.from_dtype(kind, allow_nan=False, allow_infinity=False)
+
+
+# --- operations on data sets ----------------------------------------------------------------------------------------
+
+
+def _is_table(data: Any) -> bool:
+    return hasattr(data, "iloc")
+
+
+def _count(data: Any) -> int:
+    if _is_table(data) or isinstance(data, list | tuple) or (isinstance(data, np.ndarray) and data.ndim):
+        return len(data)
+    raise InputError(
+        f"data_sets drew a {type(data).__name__}; give arrays with rows, pandas tables, lists or tuples"
+    )
+
+
+def _without(data: Any, position: int) -> Any:
+    if isinstance(data, list | tuple):
+        return _spliced(data, position, [])
+    kept = np.arange(len(data)) != position
+    return data.iloc[kept] if _is_table(data) else data[kept]
+
+
+def _spliced(data: Any, position: int, records: list[Any]) -> Any:
+    """Return a list or tuple with `records` in the place of one."""
+    return type(data)([*data[:position], *records, *data[position + 1 :]])
+
+
+def _renumbered(data: Any) -> Any:
+    return data.reset_index(drop=True) if _is_table(data) else data
+
+
+def _zeroed(data: Any, position: int) -> Any:
+    if isinstance(data, list | tuple):
+        return _spliced(data, position, [None])
+    return _zeroed_line(data, position) if _is_table(data) else _zeroed_row(data, position)
+
+
+def _zeroed_row(data: NDArray[Any], position: int) -> NDArray[Any]:
+    changed = data.copy()
+    changed[position] = None if data.dtype.kind == "O" else np.zeros((), dtype=data.dtype)
+    return changed
+
+
+def _zeroed_line(data: Any, position: int) -> Any:
+    changed = data.copy()
+    if not hasattr(data, "columns"):
+        changed.iloc[position] = _zero_of(data.dtype)
+        return changed
+    for number in range(data.shape[1]):
+        column = data.iloc[:, number].copy()
+        column.iloc[position] = _zero_of(column.dtype)
+        changed.isetitem(number, column)
+    return changed
+
+
+def _zero_of(dtype: Any) -> Any:
+    """Return what stands for nothing in a pandas column."""
+    if dtype.kind in "iufc":
+        return 0
+    if dtype.kind == "b":
+        return False
+    return "" if str(dtype) in {"str", "string"} else None
+
+
+def _replaced(data: Any, position: int, source: Any, place: int) -> Any:
+    """Return `data` with the record at `position` replaced by the one at `place` of `source`, if that fits."""
+    if _is_table(data):
+        changed = importlib.import_module("pandas").concat(
+            [data.iloc[:position], source.iloc[[place]], data.iloc[position + 1 :]]
+        )
+        return changed.set_axis(data.index)
+    if isinstance(data, list | tuple):
+        return _spliced(data, position, [copy.deepcopy(source[place])])
+    assume(data.dtype == source.dtype and data.shape[1:] == source.shape[1:])
+    changed = data.copy()
+    changed[position] = source[place]
+    return changed

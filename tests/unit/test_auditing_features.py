@@ -1,0 +1,108 @@
+"""Each feature sees the leak that it is for, where nothing else would."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_verify.auditing import audit, per_call
+from dpsco_verify.auditing.features import bit_features, standard_features
+from dpsco_verify.auditing.outputs import encode
+
+
+def noise(size, width, rng):
+    return rng.standard_normal((size, width))
+
+
+def rotated(data, size, rng):
+    """Return a point in a random direction whose distance from 0 tells."""
+    x = noise(size, 6, rng)
+    return x * (1.0 + data) ** 0.5
+
+
+def tied(data, size, rng):
+    x = noise(size, 3, rng)
+    x[:, 2] = np.where(data & (rng.random(size) < 0.2), x[:, 0], x[:, 2])
+    return x
+
+
+def shared_noise(data, size, rng):
+    """Return two coordinates with the same noise, so that their difference is free of it."""
+    z = 50.0 * rng.standard_normal(size)
+    return np.stack([z, z + data], axis=1)
+
+
+def scaled_noise(data, size, rng):
+    z = rng.standard_normal(size)
+    return np.stack([z, z * (1.0 + 0.01 * data)], axis=1)
+
+
+LEAKS = {
+    "coordinate 3": lambda data, size, rng: noise(size, 4, rng) + data * np.array([0.0, 0.0, 3.0, 0.0]),
+    "number of different entries": tied,
+    "coordinate 2 minus coordinate 1": shared_noise,
+    "coordinate 1 over coordinate 2": scaled_noise,
+    "place of the largest entry": lambda data, size, rng: np.roll(
+        np.sort(noise(size, 5, rng), axis=1), data, axis=1
+    ),
+    "the output is": lambda data, size, rng: np.where(
+        rng.random(size) < 0.1 + 0.4 * data, 7.0, rng.random(size)
+    ),
+    "number of NaN or missing entries": lambda data, size, rng: np.where(
+        (rng.random((size, 3)) < 0.4 * data) & (np.arange(3) == rng.integers(0, 3, (size, 1))),
+        math.nan,
+        noise(size, 3, rng),
+    ),
+    "number of infinite entries": lambda data, size, rng: np.where(
+        (rng.random((size, 3)) < 0.9 * data) & (np.arange(3) == rng.integers(0, 3, (size, 1))),
+        math.inf,
+        noise(size, 3, rng),
+    ),
+    "length": per_call(
+        lambda data, rng: tuple(rng.standard_normal(1 + int(rng.random() < 0.1 + 0.6 * data)))
+    ),
+    "of kind None": per_call(lambda data, rng: None if rng.random() < 0.5 * data else float(rng.random())),
+    "norm": rotated,
+}
+
+
+@pytest.mark.parametrize("words", LEAKS)
+def test_a_leak_is_found_and_the_features_that_see_it_hold_it(words):
+    result = audit(LEAKS[words], 0, 1, epsilon=0.5, samples=6000)
+    assert result.verdict == "violated"
+    # Another feature may say the same in other words; the one that is for it must say it too.
+    mechanism = LEAKS[words]
+    first, second = (encode(mechanism(data, 4000, np.random.default_rng(data + 3)), 4000) for data in (0, 1))
+    if words == "the output is":
+        assert words in result.witness.event
+        return
+    sample = second if second.width >= first.width else first
+    seen = [f for f in (*standard_features(sample), *standard_features(first)) if words in f.name]
+    kinds = words == "of kind None"
+    assert seen or kinds
+    for feature in seen[:1]:
+        a, b = (np.nan_to_num(feature.values(o), nan=-99.0, posinf=99.0) for o in (first, second))
+        cuts = np.unique(np.concatenate([a, b]))
+        share_a = np.searchsorted(np.sort(a), cuts) / 4000
+        share_b = np.searchsorted(np.sort(b), cuts) / 4000
+        assert np.abs(share_a - share_b).max() > 0.05
+    if kinds:
+        assert "None" in result.witness.event
+
+
+def test_a_mechanism_without_a_leak_shows_none_of_them():
+    def mechanism(data, size, rng):
+        x = noise(size, 5, rng)
+        x[rng.random((size, 5)) < 0.1] = math.nan
+        return x
+
+    result = audit(mechanism, 0, 1, epsilon=0.1, alpha=0.01)
+    assert result.verdict == "not_violated"
+
+
+def test_bit_features_are_kept_apart():
+    sample = encode(np.random.default_rng(0).random((10, 3)), 10)
+    standard = {feature.name for feature in standard_features(sample)}
+    bits = {feature.name for feature in bit_features(sample)}
+    assert len(bits) == 6
+    assert not standard & bits

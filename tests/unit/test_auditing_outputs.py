@@ -1,0 +1,105 @@
+"""What a mechanism returned, coded: entries, lengths, kinds, fingerprints."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_verify.auditing.floating_point import lowest_bit, trailing_zeros
+from dpsco_verify.auditing.outputs import encode, join
+from dpsco_verify.errors import InputError
+
+
+def test_an_array_of_numbers_is_taken_as_it_is():
+    outputs = encode(np.arange(6.0).reshape(3, 2), 3)
+    assert outputs.numbers.tolist() == [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
+    assert outputs.lengths.tolist() == [2, 2, 2]
+    assert outputs.width == 2
+
+
+def test_outputs_of_many_kinds_are_coded():
+    outputs = encode([None, "a", (1.0, None), [2.0, 3.0, 4.0], math.nan, np.array([5.0]), True, 10**400], 8)
+    assert outputs.lengths.tolist() == [1, 1, 2, 3, 1, 1, 1, 1]
+    assert np.isnan(outputs.numbers[:2, 0]).all()
+    assert outputs.numbers[3].tolist() == [2.0, 3.0, 4.0]
+    assert math.isinf(outputs.numbers[7, 0])
+    assert len(set(outputs.kinds.tolist())) == 8
+    assert len(set(outputs.fingerprints.tolist())) == 8
+
+
+def test_fingerprints_tell_what_is_not_equal_to_the_bit():
+    zeros = encode(np.array([0.0, -0.0, np.nextafter(0.0, 1.0), 0.0]), 4).fingerprints
+    assert zeros[0] == zeros[3]
+    assert len(set(zeros.tolist())) == 3
+    rows = encode(np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0]]), 3).fingerprints
+    assert rows[0] == rows[2]
+    assert rows[0] != rows[1]
+    mixed = encode(["1", 1, 1.0, True, b"1", None], 6).fingerprints
+    assert len(set(mixed.tolist())) == 6
+    nested = encode([(1.0, (2.0,)), ((1.0, 2.0),), (1.0, 2.0)], 3).fingerprints
+    assert len(set(nested.tolist())) == 3
+
+
+def test_fingerprints_do_not_depend_on_the_call():
+    whole = encode(np.arange(10.0), 10)
+    parts = join(encode(np.arange(4.0), 4), encode(np.arange(4.0, 10.0), 6))
+    assert np.array_equal(whole.fingerprints, parts.fingerprints)
+    # A list of floats is what the array of these is.
+    assert np.array_equal(encode([0.5, 1.5], 2).fingerprints, encode(np.array([0.5, 1.5]), 2).fingerprints)
+
+
+def test_join_brings_kinds_and_widths_together():
+    joined = join(encode([None, (1.0, 2.0)], 2), encode(["x"], 1))
+    assert joined.size == 3
+    assert joined.width == 2
+    assert [joined.kind_names[k] for k in joined.kinds] == ["None", "tuple of 2 (number)", "string"]
+    assert joined.take(slice(2, None)).shown(0) == "'x'"
+
+
+@pytest.mark.parametrize(
+    ("returned", "reason"),
+    [
+        (np.zeros(3), "shape"),
+        (np.float64(1.0), "type"),
+        (np.array(1.0), "shape"),
+        ([1.0], "returned 1 outputs"),
+        ({1: 2}, "type dict"),
+        (iter([1.0, 2.0]), "type list_iterator"),
+        (np.array([1j, 2j]), "dtype complex128"),
+        ([object(), 1.0], "type object"),
+        ([np.array([1j]), 1.0], "dtype complex128"),
+        (None, "type NoneType"),
+    ],
+)
+def test_what_is_no_batch_of_outputs_is_refused(returned, reason):
+    with pytest.raises(InputError, match=reason):
+        encode(returned, 2)
+
+
+def test_an_output_that_is_too_deep_is_refused():
+    deep = 1.0
+    for _ in range(20):
+        deep = (deep,)
+    with pytest.raises(InputError, match="nested"):
+        encode([deep], 1)
+
+
+def test_the_grid_of_a_double_is_seen():
+    x = np.array([1.0, 0.5, 3.0, 0.1, 2.0**-1074, 0.0, np.inf, np.nan, -6.0])
+    assert lowest_bit(x).tolist()[:5] == [0.0, -1.0, 0.0, -55.0, -1074.0]
+    assert np.isnan(lowest_bit(x)[5:8]).all()
+    assert lowest_bit(x)[8] == 1.0
+    assert trailing_zeros(x).tolist()[:4] == [52.0, 52.0, 51.0, 1.0]
+    assert trailing_zeros(x)[5] == 53.0
+    assert np.isnan(trailing_zeros(x)[6:8]).all()
+
+
+def test_the_lowest_bit_agrees_with_exact_rationals():
+    from fractions import Fraction
+
+    rng = np.random.default_rng(5)
+    x = rng.standard_normal(200) * 2.0 ** rng.integers(-40, 40, size=200)
+    for value, bit in zip(x, lowest_bit(x), strict=True):
+        multiple = Fraction(value) / Fraction(2) ** int(bit)
+        assert multiple.denominator == 1
+        assert multiple.numerator % 2 == 1
