@@ -33,17 +33,24 @@ class Feature:
         In words, as it stands in a description of an event: ``coordinate 2``.
     values
         ``values(outputs)`` of shape (size,); NaN where the feature has no value, which lies in no interval.
+    yes_no
+        For a feature that is 1 or 0, what each says.
     """
 
     name: str
     values: Callable[[Outputs], FloatArray]
+    yes_no: tuple[str, str] | None = None
 
 
 def standard_features(sample: Outputs) -> Iterator[Feature]:
     """Yield the features that fit outputs like those in `sample`."""
     if len(sample.kind_names) > 1:
         for name in sample.kind_names:
-            yield Feature(name=f"the output is of kind {name}: 1, else 0", values=_KindIs(name))
+            yield Feature(
+                name=f"1 for an output of kind {name}, else 0",
+                values=_KindIs(name),
+                yes_no=(f"the output is of kind {name}", f"the output is not of kind {name}"),
+            )
     if np.any(sample.lengths != sample.lengths[:1]):
         yield Feature(name="length", values=_lengths)
     width = sample.width

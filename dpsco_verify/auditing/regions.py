@@ -99,6 +99,10 @@ class FeatureRegion:
 
     def __str__(self) -> str:
         """Return it in words."""
+        if self.feature.yes_no is not None:
+            no, yes = (bool(inside) for inside in self.event.contains(np.array([0.0, 1.0])))
+            if yes != no:
+                return self.feature.yes_no[0 if yes else 1]
         return f"{self.feature.name} in {_shortened(self.event)}"
 
 

@@ -56,13 +56,20 @@ def here(tmp_path):
 
 
 def started(here, *arguments):
-    return subprocess.Popen(  # noqa: S603  our own program
-        [Path(sys.executable).parent / "dpsco-verify", "gate", *map(str, arguments)],
-        cwd=here,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    # A process that was started in the background, or under nohup, ignores some signals, and so do its children.
+    told = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in told}
+    try:
+        return subprocess.Popen(  # noqa: S603  our own program
+            [Path(sys.executable).parent / "dpsco-verify", "gate", *map(str, arguments)],
+            cwd=here,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def run(here, *arguments):

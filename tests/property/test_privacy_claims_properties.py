@@ -17,6 +17,7 @@ from dpsco_verify.privacy.claims import (
     TradeOff,
     ZeroConcentratedDP,
 )
+from dpsco_verify.privacy.claims.renyi_region import corner, extreme_point, log_odds_ratio
 
 TOLERANCE = 2e-6
 """What δ may be above the smallest one is 1e-6 of it."""
@@ -38,6 +39,13 @@ claims = st.one_of(
 )
 
 
+def divergence(alpha, p, p_complement, q, q_complement):
+    if alpha == 1:
+        return p * mpmath.log(p / q) + p_complement * mpmath.log(p_complement / q_complement)
+    moment = p**alpha * q ** (1 - alpha) + p_complement**alpha * q_complement ** (1 - alpha)
+    return mpmath.log(moment) / (alpha - 1)
+
+
 @given(claims, orders, orders)
 def test_delta_is_a_probability_and_does_not_increase(claim, first, second):
     low, high = sorted((first, second))
@@ -46,7 +54,7 @@ def test_delta_is_a_probability_and_does_not_increase(claim, first, second):
     assert small <= large * (1.0 + TOLERANCE) + 1e-323
 
 
-@given(claims, orders, orders, st.floats(0.0, 1.0))
+@given(claims, orders, orders, st.floats(1e-6, 1.0))
 def test_delta_is_convex_in_e_to_the_epsilon(claim, first, second, share):
     # The maximum of p − e^ε q over a set is convex in e^ε.
     low, high = sorted((first, second))
@@ -80,14 +88,9 @@ def test_no_bit_that_satisfies_a_renyi_claim_breaks_its_delta(alpha, epsilon, or
         log_q = mpmath.log(0.5) - mpmath.mpf(place) ** 2 * (order + 40.0)
         q = mpmath.exp(log_q)
 
-        def divergence(p, p_c, r, r_c):
-            if a == 1:
-                return p * mpmath.log(p / r) + p_c * mpmath.log(p_c / r_c)
-            return mpmath.log(p**a * r ** (1 - a) + p_c**a * r_c ** (1 - a)) / (a - 1)
-
         def allowed(y):
             p, p_c = 1 / (1 + mpmath.exp(-y)), 1 / (1 + mpmath.exp(y))
-            return max(divergence(p, p_c, q, 1 - q), divergence(q, 1 - q, p, p_c)) <= bound
+            return max(divergence(a, p, p_c, q, 1 - q), divergence(a, q, 1 - q, p, p_c)) <= bound
 
         low = mpmath.log(q / (1 - q))
         width = mpmath.mpf(1)
@@ -99,6 +102,33 @@ def test_no_bit_that_satisfies_a_renyi_claim_breaks_its_delta(alpha, epsilon, or
             low, high = (middle, high) if allowed(middle) else (low, middle)
         p = 1 / (1 + mpmath.exp(-low))
         assert p <= mpmath.exp(mpmath.mpf(order)) * q + mpmath.mpf(RenyiDP(alpha, epsilon).delta(order))
+
+
+@given(alphas, divergences, orders)
+def test_a_bit_that_satisfies_a_renyi_claim_attains_its_delta(alpha, epsilon, order):
+    """The pair (p, q) with the ratio p/q that the search found, on the boundary, allowed in both directions."""
+    got = RenyiDP(alpha, epsilon).delta(order)
+    t, s = corner(alpha, epsilon)
+    with mpmath.workdps(60):
+        a, bound = mpmath.mpf(alpha), mpmath.mpf(epsilon)
+        if order <= s:
+            q = 1 / (1 + mpmath.exp(mpmath.mpf(t) * (1 - mpmath.mpf(10) ** -12)))
+            p, p_c, q_c = 1 - q, q, 1 - q
+        else:
+            ell = extreme_point(alpha, epsilon, order)
+            ratio = mpmath.exp(mpmath.mpf(log_odds_ratio(alpha, ell + order)) - mpmath.mpf(ell))
+            low, high = mpmath.mpf(-1_000_000), -mpmath.log(ratio)
+            for _ in range(90):
+                middle = (low + high) / 2
+                q = mpmath.exp(middle)
+                within = divergence(a, ratio * q, 1 - ratio * q, q, 1 - q) <= bound
+                low, high = (middle, high) if within else (low, middle)
+            q = mpmath.exp(low)
+            p, p_c, q_c = ratio * q, 1 - ratio * q, 1 - q
+        assert divergence(a, p, p_c, q, q_c) <= bound
+        assert divergence(a, q, q_c, p, p_c) <= bound * (1 + mpmath.mpf(10) ** -7)
+        attained = p - mpmath.exp(mpmath.mpf(order)) * q
+        assert attained <= got <= attained * (1 + 1e-6) + 1e-12
 
 
 @given(st.floats(0.0, 20.0), orders)

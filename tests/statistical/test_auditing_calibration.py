@@ -22,6 +22,8 @@ from dpsco_verify.privacy.claims import (
     ZeroConcentratedDP,
 )
 
+pytestmark = pytest.mark.slow  # thousands of audits
+
 
 def laplace(epsilon):
     return lambda data, size, rng: np.sum(data) + rng.laplace(scale=1 / epsilon, size=size)
@@ -88,7 +90,6 @@ FEW = 100  # audits of a mechanism in two dimensions, which take three times as 
 MANY = 600
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("half", [0, 1])
 def test_false_alarms_at_the_boundary_stay_below_the_level_asked_for(half):
     # In both halves together over 5000 audits. With fresh seeds a level that is just kept would pass a half with
@@ -144,7 +145,6 @@ def test_laplace_beyond_its_claim_is_found():
     assert sum(result.epsilon_lower > 1.25 for result in results) <= 5
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", [laplace, randomised_response])
 @pytest.mark.parametrize("alpha", [0.05, 1e-3])
 def test_what_an_audit_says_it_would_have_found_is_found(mechanism, alpha):

@@ -26,6 +26,8 @@ from dpsco_verify.faults.algorithm import ALGORITHM_EXHIBITS, PlainRun, run
 from dpsco_verify.faults.algorithm.draws import without_replacement
 from dpsco_verify.inference import binomial, goodness_of_fit
 
+pytestmark = pytest.mark.slow  # whole runs
+
 ALPHA = 1e-6 / len(ALGORITHM_EXHIBITS)
 PRIVACY = "single-step-privacy"
 CHEAP = [check.id for check in CHECKS if check.id != PRIVACY]
@@ -71,7 +73,6 @@ def test_the_judge_of_a_fault_says_so_and_repeats_itself(exhibit):
     assert first.samples > 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("exhibit", [e for e in FAULTS if PRIVACY in e.caught_by], ids=lambda e: e.id)
 def test_the_privacy_audit_catches_what_it_is_meant_to(exhibit):
     for seed in range(2):
@@ -79,7 +80,6 @@ def test_the_privacy_audit_catches_what_it_is_meant_to(exhibit):
         assert report.verdict is AuditVerdict.VIOLATED, str(report)
 
 
-@pytest.mark.slow
 @by_id
 def test_the_whole_battery_catches_each_fault_by_its_checks(exhibit):
     report = check_implementation(
@@ -99,7 +99,6 @@ def test_what_is_said_to_be_unseen_is_not_seen(exhibit):
             assert report.verdict is not AuditVerdict.VIOLATED, f"{reason}: {report}"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "exhibit", [e for e in FAULTS if PRIVACY in dict(e.unseen_by)], ids=lambda exhibit: exhibit.id
 )
@@ -108,7 +107,6 @@ def test_what_is_said_to_be_unseen_by_the_privacy_audit_is_not_seen(exhibit):
     assert report.verdict is not AuditVerdict.VIOLATED, str(report)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("exhibit", CONTROLS, ids=lambda exhibit: exhibit.id)
 def test_controls_pass_all_checks(exhibit):
     judgement = exhibit.judge(alpha=1e-9, seed=0)
@@ -116,7 +114,6 @@ def test_controls_pass_all_checks(exhibit):
     assert judgement.caught_by.startswith("would have been: ")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("implementation", [PlainRun(), Oracle()], ids=["plain", "oracle"])
 def test_right_implementations_pass_at_many_seeds(implementation):
     for seed in range(20):
@@ -149,7 +146,6 @@ def _bench(implementation, seed, effort):
     )
 
 
-@pytest.mark.slow
 def test_each_check_alarms_falsely_no_more_often_than_its_level():
     level, rounds = 0.2, 200
     alarms = dict.fromkeys(CHEAP, 0)
@@ -184,7 +180,6 @@ def _enough(found, rounds):
     return binomial.clopper_pearson_upper(found, rounds, alpha=1e-10) >= 0.9
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("side", [0, 1])
 def test_noise_of_the_detectable_scale_is_found_and_of_half_the_deviation_is_not(side):
     alpha, rounds, found = 1e-6, 50, []
@@ -204,7 +199,6 @@ def test_noise_of_the_detectable_scale_is_found_and_of_half_the_deviation_is_not
     )  # the power there is below 0.01; Bin(50, 0.01) ≥ 25 has probability below 1e-30
 
 
-@pytest.mark.slow
 def test_a_stopping_law_at_the_detectable_distance_is_found():
     alpha, rounds, effort = 1e-3, 50, 0.125
     runs = _bench(PlainRun(), 0, effort).number_of_runs(LINEAR)
@@ -220,7 +214,6 @@ def test_a_stopping_law_at_the_detectable_distance_is_found():
     )
 
 
-@pytest.mark.slow
 def test_a_first_draw_of_the_detectable_probability_is_found():
     alpha, rounds, effort = 1e-3, 50, 0.125
     runs = _bench(PlainRun(), 0, effort).number_of_runs(LINEAR)
@@ -238,7 +231,6 @@ def test_a_first_draw_of_the_detectable_probability_is_found():
     assert _enough(found, rounds)
 
 
-@pytest.mark.slow
 def test_a_noise_law_at_the_detectable_distance_is_found():
     alpha, rounds, effort = 1e-3, 50, 0.1
 

@@ -28,6 +28,8 @@ from dpsco_verify.faults.mechanisms.selection import (
 from dpsco_verify.faults.mechanisms.sparse_vector import algorithm
 from dpsco_verify.privacy.claims import ApproximateDP
 
+pytestmark = pytest.mark.slow  # audits
+
 ALPHA = 1e-10
 BY_ID = {exhibit.id: exhibit for exhibit in EXHIBITS if isinstance(exhibit, Exhibit)}
 SIGMA = BY_ID["control-gaussian"].mechanism.sigma
@@ -112,7 +114,6 @@ def test_smaller_violations_need_more_samples():
     assert samples[-1] > 10 * samples[0]
 
 
-@pytest.mark.slow  # all of the museum
 @pytest.mark.parametrize("seed", [0, 20_261_128])
 def test_every_fault_is_caught_and_every_control_left_alone(seed):
     rows = run_museum(error_budget=1e-6, seed=seed)

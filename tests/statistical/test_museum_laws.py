@@ -37,6 +37,8 @@ from dpsco_verify.faults.mechanisms.sparse_vector import SparseVector, algorithm
 from dpsco_verify.faults.mechanisms.sum_of_squares import SumOfSquares
 from dpsco_verify.faults.mechanisms.threshold_release import ThresholdRelease
 
+pytestmark = pytest.mark.slow  # samples of every exhibit
+
 N = 100_000
 LEVEL = 1e-13
 ERRORS = 7.5

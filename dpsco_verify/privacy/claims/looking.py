@@ -27,8 +27,11 @@ _DIGITS = 4
 
 
 def gaussian_orders(mu: float) -> tuple[float, ...]:
-    """Return 0 and ``μ²/2 + zμ`` for thirteen z from −2.4 to 6, without the negative and those above 40."""
-    if mu == 0.0:
+    """Return 0 and ``μ²/2 + zμ`` for thirteen z from −2.4 to 6, without the negative and those above 40.
+
+    Where μ is at most 1e-9, so that no δ is larger, 0 alone.
+    """
+    if mu <= SMALLEST_DELTA:
         return (0.0,)
     found = {min(0.5 * mu * mu + z * mu, LARGEST_ORDER) for z in _NORMAL_QUANTILES}
     return (0.0, *sorted(order for order in found if order > 0.0))

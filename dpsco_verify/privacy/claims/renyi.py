@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dpsco_verify.errors import InputError
 from dpsco_verify.privacy.claims.looking import SMALLEST_ORDER, spoken_of, spread_orders
-from dpsco_verify.privacy.claims.renyi_bound import renyi_delta
+from dpsco_verify.privacy.claims.renyi_bound import SMALLEST_DIVERGENCE, renyi_delta
 from dpsco_verify.privacy.claims.renyi_region import corner
 from dpsco_verify.validation import require_finite, require_non_negative
 
@@ -45,7 +45,7 @@ class RenyiDP:
         For large α, where the claim is nearly ε-DP, nearly all that it says is said there.
         """
         spread = spread_orders(self.delta)
-        if self.epsilon == 0.0:
+        if self.epsilon < SMALLEST_DIVERGENCE:
             return spread
         _, s = corner(self.alpha, self.epsilon)
         return tuple(sorted({*spread, s})) if s > SMALLEST_ORDER else spread

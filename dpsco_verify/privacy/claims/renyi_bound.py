@@ -32,6 +32,8 @@ from dpsco_verify.privacy.balls import ball, decide, enclose
 from dpsco_verify.privacy.claims.claim import rounded_up
 from dpsco_verify.privacy.claims.renyi_region import corner, extreme_point, g_slope, log_odds_ratio
 
+SMALLEST_DIVERGENCE = 1e-100
+"""Bounds between 0 and this are taken for this: a weaker claim, and no underflow."""
 _PRECISION = 192
 _FIRST_NUDGE = -90
 
@@ -117,6 +119,7 @@ def renyi_delta(alpha: float, epsilon: float, order: float, *, rho: float | None
     """
     if epsilon == 0.0:
         return 0.0
+    epsilon = max(epsilon, SMALLEST_DIVERGENCE)
     _, s = corner(alpha, epsilon)
     whole = _total_variation(alpha, epsilon, rho)
     if order >= s:

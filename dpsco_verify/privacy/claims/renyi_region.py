@@ -38,20 +38,24 @@ from scipy.optimize import brentq
 
 _SERIES_BELOW = 0.25
 _NO_EXPONENTIAL_ABOVE = 700.0
-_SMALLEST = 1e-280
-"""Divergences below this are taken for this: a weaker claim, and no underflow."""
 _NEWTON_STEPS = 60
+_MOST_STEPS = 1000
 _TINY = 1e-300
 
 
-def _second_remainder(y: float) -> float:
-    """Return ``e^y − 1 − y``, by its series where that cancels."""
+def _second_share(y: float) -> float:
+    """Return ``(e^y − 1 − y)/y²``, by its series where that cancels."""
     if abs(y) >= _SERIES_BELOW:
-        return math.expm1(y) - y
+        return (math.expm1(y) - y) / (y * y)
     series = 1.0
     for k in range(14, 2, -1):
         series = 1.0 + y / k * series
-    return 0.5 * y * y * series
+    return 0.5 * series
+
+
+def _second_remainder(y: float) -> float:
+    """Return ``e^y − 1 − y``."""
+    return y * y * _second_share(y)
 
 
 def _log_mean_decay(y: float) -> float:
@@ -134,39 +138,37 @@ def corner(alpha: float, epsilon: float) -> tuple[float, float]:
     epsilon
         Bound on the divergence, positive.
     """
-    target = max(epsilon, _SMALLEST)
     # D_α ≤ t and D_α ≤ αt²/2 below; D_α ≥ D_1 = t tanh(t/2) ≥ t²/(2 + t) above.
-    low = max(target, math.sqrt(2.0 * target / alpha)) * (1.0 - 1e-9)
-    high = 0.5 * (target + math.sqrt(target * (target + 8.0))) * (1.0 + 1e-9)
+    low = max(epsilon, math.sqrt(2.0 * epsilon / alpha)) * (1.0 - 1e-9)
+    high = 0.5 * (epsilon + math.sqrt(epsilon * (epsilon + 8.0))) * (1.0 + 1e-9)
     t = brentq(
-        lambda x: _randomised_response_divergence(alpha, x) - target,
+        lambda x: _randomised_response_divergence(alpha, x) - epsilon,
         low,
         high,
         xtol=_TINY,
         rtol=1e-14,
-        maxiter=4000,
+        maxiter=_MOST_STEPS,
     )
     return t, _g(alpha, 2.0 * t) - t
 
 
 def extreme_point(alpha: float, epsilon: float, order: float) -> float:
     """Return ℓ of the maximum of ``p − e^order q`` over K, for an order of at least s; it lies in [0, t]."""
-    target = max(epsilon, _SMALLEST)
     t, _ = corner(alpha, epsilon)
-    if _stationarity(alpha, target, order, t) <= 0.0:
+    if _stationarity(alpha, epsilon, order, t) <= 0.0:
         return t
     # For tiny δ the bound is flat in ℓ to the last digit, and its slope at 0 rounds to something of either sign.
     lowest = 1e-30 * t if order == 0.0 else 0.0
-    if _stationarity(alpha, target, order, lowest) >= 0.0:
+    if _stationarity(alpha, epsilon, order, lowest) >= 0.0:
         return lowest
     return float(
         brentq(
-            lambda ell: _stationarity(alpha, target, order, ell),
+            lambda ell: _stationarity(alpha, epsilon, order, ell),
             lowest,
             t,
-            xtol=_TINY,
+            xtol=1e-15 * t,
             rtol=1e-9,
-            maxiter=4000,
+            maxiter=_MOST_STEPS,
         )
     )
 
@@ -183,8 +185,11 @@ def slope_in_alpha(alpha: float, rho: float, order: float, ell: float) -> float:
     factor = -length * (1.0 - inner) + (kappa + 1.0 / length - kappa * inner) * moved
     reach = rho * alpha + ell
     y = kappa * reach
-    quotient = _second_remainder(-y) / (y * y) if y > 0.0 else 0.5
-    return factor + (reach * reach * quotient + rho) / _scaled_psi(alpha, rho * alpha, ell) - 1.0 / alpha
+    return (
+        factor
+        + (reach * reach * _second_share(-y) + rho) / _scaled_psi(alpha, rho * alpha, ell)
+        - 1.0 / alpha
+    )
 
 
 def binding_alpha(rho: float, order: float) -> float:
@@ -201,4 +206,6 @@ def binding_alpha(rho: float, order: float) -> float:
     high = math.log1p((order + rho) / rho)
     while slope(high) <= 0.0:
         high += 1.0
-    return math.exp(brentq(lambda u: min(slope(u), 1e3), 0.0, high, xtol=1e-6, rtol=1e-9, maxiter=4000))
+    return math.exp(
+        brentq(lambda u: min(slope(u), 1e3), 0.0, high, xtol=1e-6, rtol=1e-9, maxiter=_MOST_STEPS)
+    )

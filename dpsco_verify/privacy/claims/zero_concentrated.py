@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from dpsco_verify.privacy.claims.looking import gaussian_orders, spoken_of
-from dpsco_verify.privacy.claims.renyi_bound import renyi_delta
+from dpsco_verify.privacy.claims.renyi_bound import SMALLEST_DIVERGENCE, renyi_delta
 from dpsco_verify.privacy.claims.renyi_region import binding_alpha
 from dpsco_verify.validation import require_non_negative
 
@@ -48,5 +48,6 @@ class ZeroConcentratedDP:
 def _delta(rho: float, order: float) -> float:
     if rho == 0.0:
         return 0.0
+    rho = max(rho, SMALLEST_DIVERGENCE)
     alpha = binding_alpha(rho, order)
     return renyi_delta(alpha, rho * alpha, order, rho=rho)
