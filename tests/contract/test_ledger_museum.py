@@ -1,6 +1,7 @@
 """A run of the ledger with the fault museum: its share of the budget, its record, and its say in the exit code."""
 
 import msgspec
+import pytest
 
 from dpsco_verify.faults import EXHIBITS, ExhibitKind
 from dpsco_verify.ledger import audit as ledger_audit
@@ -21,6 +22,7 @@ def run(exhibits, jobs=1):
     ).record
 
 
+@pytest.mark.slow
 def test_the_museum_stands_in_the_record_and_in_the_budget():
     record = run(SOME)
     assert record.exit_code == 0

@@ -24,6 +24,8 @@ from dpsco_verify.ledger.registry import all_claims
 from dpsco_verify.ledger.statement import Context
 from dpsco_verify.ledger.statements.rate import Rate, measure, measured, plan, upper
 
+pytestmark = pytest.mark.slow  # runs of the quick profile
+
 READINGS = {reading.id: reading for reading in Rate.readings}
 
 
@@ -72,7 +74,6 @@ def test_the_regime_of_the_theorem_repairs_the_abstract(monkeypatch):
     assert steps["regime"] is Verdict.CERTIFIED
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("reading", ["measured-n", "measured-d"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_claimed_exponents_are_not_refuted(reading, seed):
@@ -83,7 +84,6 @@ def test_the_claimed_exponents_are_not_refuted(reading, seed):
     assert set(conclusion.spent) == {"exponent", "level"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reading", "exponent"),
     [("measured-n", -1.0), ("measured-n", -0.25), ("measured-d", 0.25), ("measured-d", 1.0)],
@@ -104,7 +104,6 @@ def schedule_with(monkeypatch, change):
     monkeypatch.setattr(measure, "main_schedule", changed)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reading", "change"),
     [
@@ -123,7 +122,6 @@ def test_a_broken_schedule_changes_the_exponent(monkeypatch, reading, change):
     assert "departs from the claimed" in summary
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("reading", ["measured-n", "measured-d"])
 def test_a_constant_factor_in_the_noise_changes_the_level(monkeypatch, reading):
     """A tenth more noise leaves the exponents about where they are, but the risk is no longer the exact one."""
@@ -133,7 +131,6 @@ def test_a_constant_factor_in_the_noise_changes_the_level(monkeypatch, reading):
     assert "is not the exact expectation" in summary
 
 
-@pytest.mark.slow
 def test_walking_uphill_departs(monkeypatch):
     right = ensemble.noisy_step
 

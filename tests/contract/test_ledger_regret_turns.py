@@ -24,6 +24,8 @@ from dpsco_verify.ledger.statements.regret import Regret, bounds, paths, proof
 from dpsco_verify.ledger.statements.utility.instances import GEOMETRIES
 from dpsco_verify.problems import Linear
 
+pytestmark = pytest.mark.slow  # runs of the quick profile
+
 
 def verify(key):
     result = run_audit(find_claims([key]), profile=Profile.QUICK, seed=0, jobs=1, baseline=load_baseline())
@@ -36,7 +38,6 @@ def witness(finding, result):
     return certificate.witness
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reading", "kind"),
     [
@@ -52,7 +53,6 @@ def test_the_verdicts_are_the_baselines(reading, kind):
     assert isinstance(witness(finding, result), kind)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("reading", ["diameter", "norm-argmin"])
 @pytest.mark.parametrize(
     ("constant", "verdict"),
@@ -75,7 +75,6 @@ def test_a_larger_constant_repairs_any_start(monkeypatch):
     assert isinstance(witness(finding, result), RegretConstant)
 
 
-@pytest.mark.slow
 def test_no_constant_repairs_the_variance_but_the_other_convention_does(monkeypatch):
     monkeypatch.setattr(Regret, "constant", Fraction(20))
     finding, _ = verify("regret/diameter-variance-sigma")
@@ -101,7 +100,6 @@ def test_an_algorithm_that_walks_uphill_is_noticed(monkeypatch):
     assert result.record.exit_code == 3
 
 
-@pytest.mark.slow
 def test_steps_that_are_too_long_are_noticed(monkeypatch):
     right = paths.private_sgd
     monkeypatch.setattr(
@@ -175,7 +173,6 @@ def test_the_lower_bound_with_noise_is_below_simulation():
     assert found.mean_regret >= bounds.drift_regret(n, 2.0, 0.05) - allowance
 
 
-@pytest.mark.slow
 def test_the_papers_own_mean_does_not_give_the_corollary(monkeypatch):
     def step():
         return next(s for s in verify("regret/diameter")[0].proof_steps if s.id == "own-mean")

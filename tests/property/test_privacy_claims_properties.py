@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import mpmath
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import special
 
@@ -117,8 +117,8 @@ def test_a_bit_that_satisfies_a_renyi_claim_attains_its_delta(alpha, epsilon, or
         else:
             ell = extreme_point(alpha, epsilon, order)
             ratio = mpmath.exp(mpmath.mpf(log_odds_ratio(alpha, ell + order)) - mpmath.mpf(ell))
-            low, high = mpmath.mpf(-1_000_000), -mpmath.log(ratio)
-            for _ in range(90):
+            low, high = mpmath.mpf(-100_000_000), -mpmath.log(ratio)
+            for _ in range(100):
                 middle = (low + high) / 2
                 q = mpmath.exp(middle)
                 within = divergence(a, ratio * q, 1 - ratio * q, q, 1 - q) <= bound
@@ -163,7 +163,6 @@ def test_weaker_claims_allow_more(alpha, epsilon, factor, order):
     assert RenyiDP(factor * alpha, epsilon).delta(order) <= here * (1.0 + TOLERANCE) + 1e-323
 
 
-@settings(max_examples=15)  # each looks at f a hundred times
 @given(st.lists(st.tuples(st.floats(0.0, 6.0), st.floats(0.0, 0.5)), min_size=1, max_size=4), orders)
 def test_a_trade_off_of_several_claims_implies_the_least_of_their_deltas(parts, order):
     """The largest of the trade-off functions of some (ε, δ): δ is exact up to rounding, by its own vertices."""
@@ -183,7 +182,6 @@ def test_a_trade_off_of_several_claims_implies_the_least_of_their_deltas(parts, 
         assert got >= 1.0 - f(level) - math.exp(order) * level
 
 
-@settings(max_examples=15)  # each looks at f a hundred times
 @given(log_uniform(1e-3, 5.0), st.floats(0.0, 30.0))
 def test_gaussian_trade_offs(mu, order):
     got, truth = (

@@ -23,6 +23,8 @@ from dpsco_verify.strategies import (
     neighbours_of,
 )
 
+pytestmark = pytest.mark.slow  # draws of whole data sets
+
 RELATIONS = [relation.value for relation in Relation]
 STRUCTURED = np.dtype([("name", "U3"), ("place", "f8", (2,))])
 DTYPES = ["f8", "f4", "f2", "i8", "u1", "bool", "c16", "U3", "S2", "M8[s]", STRUCTURED]

@@ -236,6 +236,7 @@ RENYI = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("alpha", "epsilon", "order"), RENYI)
 def test_renyi_against_all_pairs_of_bits(alpha, epsilon, order):
     truth = renyi_truth(alpha, epsilon, order)
@@ -331,6 +332,7 @@ def attaining_pair(rho, order):
     return ratio * q, q, 1 - ratio * q, 1 - q
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", RHOS)
 def test_zero_concentrated_is_lossless(rho):
     """One bit that attains δ satisfies the claim at every α and in both directions, to 1e-6 of ρ."""
@@ -676,3 +678,10 @@ def test_a_wrong_polygon_is_seen():
     assert is_sound(right, truth)
     assert not is_sound(PureDP(1.0).delta(0.5), truth)
     assert not is_sound(ApproximateDP(1.0, 0.1).delta(1.0), truth)
+
+
+@pytest.mark.parametrize("rho", [1e-300, 1e-100, 1e-60, 1e-30, 1e4])
+@pytest.mark.parametrize("order", [0.0, 1e-200, 1e-3, 700.0])
+def test_extreme_zero_concentrated_claims_come_to_an_end(rho, order):
+    # A search without a bound once went on for ever where the binding alpha, of the order of 1/rho, left no digits.
+    assert 0.0 <= ZeroConcentratedDP(rho).delta(order) <= 1.0

@@ -30,12 +30,19 @@ import flint
 
 from dpsco_verify.privacy.balls import ball, decide, enclose
 from dpsco_verify.privacy.claims.claim import rounded_up
-from dpsco_verify.privacy.claims.renyi_region import corner, extreme_point, g_slope, log_odds_ratio
+from dpsco_verify.privacy.claims.renyi_region import (
+    LARGEST_ALPHA,
+    corner,
+    extreme_point,
+    g_slope,
+    log_odds_ratio,
+)
 
 SMALLEST_DIVERGENCE = 1e-100
 """Bounds between 0 and this are taken for this: a weaker claim, and no underflow."""
 _PRECISION = 192
 _FIRST_NUDGE = -90
+_MOST_DOUBLINGS = 12
 
 
 def _g(alpha: flint.arb, length: flint.arb) -> flint.arb:
@@ -52,7 +59,7 @@ def _certified_length(alpha: float, order: float, ell: float) -> flint.arb:
     # g is the logarithm of a number near 1 + L/2.
     precision = _PRECISION + 2 * max(0, -math.frexp(start)[1])
     exponent = _FIRST_NUDGE
-    while True:
+    for _ in range(_MOST_DOUBLINGS):
         with flint.ctx.workprec(precision):
             a, target = ball(alpha), ball(ell) + ball(order)
             length = ball(start)
@@ -62,6 +69,7 @@ def _certified_length(alpha: float, order: float, ell: float) -> flint.arb:
                 return length
         precision *= 2
         exponent = min(exponent + 10, -10)
+    raise ArithmeticError(f"no length could be proved at alpha={alpha!r}, order={order!r}, ell={ell!r}")
 
 
 def _one_sided(alpha: float, epsilon: float, rho: float | None, order: float, ell: float) -> float:
@@ -119,7 +127,7 @@ def renyi_delta(alpha: float, epsilon: float, order: float, *, rho: float | None
     """
     if epsilon == 0.0:
         return 0.0
-    epsilon = max(epsilon, SMALLEST_DIVERGENCE)
+    alpha, epsilon = min(alpha, LARGEST_ALPHA), max(epsilon, SMALLEST_DIVERGENCE)
     _, s = corner(alpha, epsilon)
     whole = _total_variation(alpha, epsilon, rho)
     if order >= s:

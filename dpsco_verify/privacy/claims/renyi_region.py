@@ -38,6 +38,8 @@ from scipy.optimize import brentq
 
 _SERIES_BELOW = 0.25
 _NO_EXPONENTIAL_ABOVE = 700.0
+LARGEST_ALPHA = 1e12
+"""Larger ones, at which little would be left of the digits, are taken for this: a weaker claim."""
 _NEWTON_STEPS = 60
 _MOST_STEPS = 1000
 _TINY = 1e-300
@@ -193,7 +195,7 @@ def slope_in_alpha(alpha: float, rho: float, order: float, ell: float) -> float:
 
 
 def binding_alpha(rho: float, order: float) -> float:
-    """Return the α ≥ 1 whose bound ``ε = ρα`` allows the least δ at the order."""
+    """Return the α in [1, 1e12] whose bound ``ε = ρα`` allows the least δ at the order."""
 
     def slope(u: float) -> float:
         alpha = math.exp(u)
@@ -203,9 +205,12 @@ def binding_alpha(rho: float, order: float) -> float:
 
     if slope(0.0) >= 0.0:
         return 1.0
-    high = math.log1p((order + rho) / rho)
+    limit = math.log(LARGEST_ALPHA)
+    high = min(math.log1p((order + rho) / rho), limit)
     while slope(high) <= 0.0:
-        high += 1.0
+        if high == limit:
+            return LARGEST_ALPHA
+        high = min(high + 1.0, limit)
     return math.exp(
         brentq(lambda u: min(slope(u), 1e3), 0.0, high, xtol=1e-6, rtol=1e-9, maxiter=_MOST_STEPS)
     )
