@@ -27,6 +27,8 @@ from dpsco_verify.ledger.statements.stopping_tail import statement as stopping_t
 from dpsco_verify.ledger.statements.utility import instances, measure
 from dpsco_verify.ledger.statements.utility.statement import Utility
 
+pytestmark = pytest.mark.slow  # runs of the quick profile
+
 
 def verify(key):
     result = run_audit(find_claims([key]), profile=Profile.QUICK, seed=0, jobs=1, baseline=load_baseline())
@@ -80,7 +82,6 @@ def test_more_noise_repairs_the_lemma(monkeypatch, key):
     assert verify(key)[0].verdict is Verdict.HOLDS_ON_GRID
 
 
-@pytest.mark.slow
 def test_too_little_noise_is_noticed_in_the_implementation(monkeypatch):
     assert verify("single-step/corrected")[0].verdict is Verdict.CERTIFIED
     right = empirical.noisy_step
@@ -109,7 +110,6 @@ def test_too_much_noise_is_noticed_too(monkeypatch):
     assert result.record.exit_code == 3
 
 
-@pytest.mark.slow
 def test_half_the_repairs_noise_fails_on_the_map(monkeypatch):
     right = exact.sigma_ball
     monkeypatch.setattr(exact, "sigma_ball", lambda e, d, f: right(e, d, f) / 2)
@@ -118,7 +118,6 @@ def test_half_the_repairs_noise_fails_on_the_map(monkeypatch):
     assert "disagree" in finding.summary
 
 
-@pytest.mark.slow
 def test_a_constant_below_the_truth_is_refuted_from_samples(monkeypatch):
     monkeypatch.setattr(Utility, "constant", 0.05)
     finding, result = verify("utility/diameter")
@@ -127,7 +126,6 @@ def test_a_constant_below_the_truth_is_refuted_from_samples(monkeypatch):
     assert result.record.exit_code == 1
 
 
-@pytest.mark.slow
 def test_a_constant_between_proof_and_samples_is_not_certified(monkeypatch):
     monkeypatch.setattr(Utility, "constant", 1.6)
     finding, _ = verify("utility/diameter")
@@ -135,7 +133,6 @@ def test_a_constant_between_proof_and_samples_is_not_certified(monkeypatch):
     assert "power 0.9" in finding.summary
 
 
-@pytest.mark.slow
 def test_an_algorithm_that_walks_uphill_is_refuted(monkeypatch):
     right = ensemble.noisy_step
 
@@ -148,14 +145,12 @@ def test_an_algorithm_that_walks_uphill_is_refuted(monkeypatch):
     assert "the implementation's excess risk" in finding.summary
 
 
-@pytest.mark.slow
 def test_a_constant_of_five_repairs_the_reading_with_any_start(monkeypatch):
     assert verify("utility/norm-arbitrary")[0].verdict is Verdict.REFUTED
     monkeypatch.setattr(Utility, "constant", 5.0)
     assert verify("utility/norm-arbitrary")[0].verdict is Verdict.CERTIFIED  # 4 + ln 2 < 5
 
 
-@pytest.mark.slow
 def test_the_usual_variance_repairs_the_reading_with_the_other(monkeypatch):
     assert verify("utility/diameter-variance-sigma")[0].verdict is Verdict.REFUTED
     finding, _ = verify("utility/diameter")
