@@ -9,6 +9,7 @@ import numpy as np
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing.mechanism import Caller
+from dpsco_verify.auditing.regions import Order
 from dpsco_verify.auditing.selection import Choice
 from dpsco_verify.inference import CellCounts, EProcessDecision, PrivacyEventTest
 from dpsco_verify.inference.bets import bet_fractions, depth_for_range
@@ -58,17 +59,15 @@ class Confirmation:
         return self.decision.rejected
 
 
-def planned_fractions(choice: Choice, *, alpha: float, samples: int) -> FloatArray:
-    """Return the bets, half of whose weight is on the one that serves the cap best.
+def planned_fractions(order: Order, p: float, q: float, *, alpha: float, samples: int) -> FloatArray:
+    """Return the bets for an event with ``P(E) = p`` and ``P'(E) = q``, half of whose weight serves the cap best.
 
     A bound from n payoffs of variance v is tightest with ``λ = sqrt(2 log(1/α)/(n v))`` (Hoeffding's and Bernstein's
     exponent). v is taken from the search, which the test's samples do not know of. The other half is on the grid for
     all violations, which finds gross ones early.
     """
-    order = choice.candidate.order
     factor = math.exp(order.epsilon)
     grid = bet_fractions(depth=depth_for_range(-(factor + order.delta), 1.0 - order.delta))
-    p, q = choice.frequency, choice.frequency_neighbour
     variance = p * (1.0 - p) + factor**2 * q * (1.0 - q) + (1.0 + factor**2) / samples
     tuned = math.sqrt(2.0 * math.log(1.0 / alpha) / (samples * variance)) * (factor + order.delta)
     return np.sort(np.concatenate([grid, np.full(grid.size, min(tuned, float(grid.max())))]))
@@ -82,7 +81,9 @@ def confirm(
     The test gives up after `decide_within` outputs a data set; a violation is followed on, up to `cap`.
     """
     candidate = choice.candidate
-    fractions = planned_fractions(choice, alpha=alpha, samples=cap)
+    fractions = planned_fractions(
+        candidate.order, choice.frequency, choice.frequency_neighbour, alpha=alpha, samples=cap
+    )
     test = PrivacyEventTest(
         epsilon=candidate.order.epsilon, delta=candidate.order.delta, alpha=alpha, fractions=fractions
     )

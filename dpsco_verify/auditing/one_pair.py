@@ -18,15 +18,15 @@ import numpy as np
 from dpsco_verify.arrays import ArrayLike, FloatArray
 from dpsco_verify.auditing.bounds import delta_lower_bound, epsilon_lower_bound
 from dpsco_verify.auditing.confirmation import Confirmation, confirm
+from dpsco_verify.auditing.detectable import detectable
 from dpsco_verify.auditing.features import user_features
 from dpsco_verify.auditing.mechanism import Caller
 from dpsco_verify.auditing.outputs import Outputs, join
-from dpsco_verify.auditing.regions import Aims, Order
-from dpsco_verify.auditing.request import POWER, SEARCH, AuditRequest
-from dpsco_verify.auditing.result import AuditResult, AuditVerdict, MinimumDetectableViolation, Witness
+from dpsco_verify.auditing.regions import Aims
+from dpsco_verify.auditing.request import SEARCH, AuditRequest
+from dpsco_verify.auditing.result import AuditResult, AuditVerdict, Witness
 from dpsco_verify.auditing.selection import Choice, floating_point_leak, select
 from dpsco_verify.errors import InputError
-from dpsco_verify.inference.privacy_event_test import minimum_detectable_violation
 
 _LAST_ROUND = 0.9
 """The last round's part of the level; the earlier ones share the rest equally."""
@@ -35,7 +35,6 @@ _SMALLEST_ROUND = 1000
 _MOST_SEARCHED = 200_000
 """More outputs than this do not make the choice of the event better by what their sorting costs."""
 _FEWEST_SEARCHED = 24
-_MDV_STEPS = 4
 _LEAK = (
     "as floating-point numbers the outputs break the claim: [{event}] alone shows it; floating_point=True judges them "
     "so, and noise on a fixed grid would mend it"
@@ -77,13 +76,14 @@ def audit_pair(request: AuditRequest, pair: tuple[Any, Any], *, alpha: float, nu
     caller.trial()
     aims = request.aims
     rounds = _rounds(request.samples)
-    outputs: tuple[Outputs, Outputs] | None = None
+    outputs = draw_more(caller, rounds[0].searched, f"audit/{number}/search-0")
     spent: list[tuple[float, Confirmation]] = []
-    used = 0
+    used = outputs[0].size
     for k, this in enumerate(rounds):
-        already = 0 if outputs is None else outputs[0].size
-        outputs = draw_more(caller, this.searched - already, f"audit/{number}/search-{k}", outputs)
-        used += this.searched - already
+        more = this.searched - outputs[0].size
+        if more > 0:
+            outputs = draw_more(caller, more, f"audit/{number}/search-{k}", outputs)
+            used += more
         choice = choose(request, pair, outputs, aims)
         last = k + 1 == len(rounds)
         if choice is None and last:
@@ -104,8 +104,8 @@ def audit_pair(request: AuditRequest, pair: tuple[Any, Any], *, alpha: float, nu
         used += confirmation.samples
         if confirmation.rejected:
             break
-    result = _concluded(request, pair, spent, used, reproducible=caller.reproducible)
-    if request.floating_point or result.verdict is AuditVerdict.VIOLATED or outputs is None:
+    result = _concluded(request, pair, outputs, spent, used, reproducible=caller.reproducible)
+    if request.floating_point or result.verdict is AuditVerdict.VIOLATED:
         return result
     leak = floating_point_leak(*outputs, aims)
     return result if leak is None else replace(result, notes=(_LEAK.format(event=leak),))
@@ -153,6 +153,7 @@ def _log_ratio(
 def _concluded(
     request: AuditRequest,
     pair: tuple[Any, Any],
+    searched: tuple[Outputs, Outputs],
     spent: Sequence[tuple[float, Confirmation]],
     used: int,
     *,
@@ -176,7 +177,7 @@ def _concluded(
         decided = before + (confirmation.decision.rejected_at or 0)
     else:
         decided = None
-        mdv = _mdv(order, confirmation)
+        mdv = detectable(confirmation, searched)
         wanted = request.epsilon_of_interest
         unseen = mdv is None or (wanted is not None and mdv.epsilon > wanted)
         verdict = AuditVerdict.UNDECIDED if unseen else AuditVerdict.NOT_VIOLATED
@@ -220,47 +221,4 @@ def _concluded(
         seconds=0.0,
         reproducible=reproducible,
         epsilon_of_interest=request.epsilon_of_interest,
-    )
-
-
-def _mdv(order: Order, confirmation: Confirmation) -> MinimumDetectableViolation | None:
-    """Return what would have been found on this event.
-
-    The event keeps its frequency p on the data set on which it is likelier, and P'(E) falls until the excess
-    ``p − e^ε P'(E) − δ`` is one that the test finds; where p is too small for that, P'(E) stays and P(E) rises.
-    """
-    counts, n = confirmation.counts, confirmation.samples
-    factor = math.exp(order.epsilon)
-
-    def excess(q: float) -> float:
-        return minimum_detectable_violation(
-            epsilon=order.epsilon,
-            delta=order.delta,
-            q=q,
-            samples=n,
-            alpha=confirmation.alpha,
-            power=POWER,
-            fractions=confirmation.fractions,
-        )
-
-    p = (counts.n11 + counts.n10) / n
-    # An event that was never seen is taken to have half an occurrence: ε would be infinite at 0.
-    least = 0.5 / n
-    seen = max((counts.n11 + counts.n01) / n, least)
-    q = seen
-    for _ in range(_MDV_STEPS):
-        v = excess(q)
-        # Where nothing is found at this q, the search goes on at half of it.
-        q = 0.5 * q if math.isinf(v) else (p - order.delta - v) / factor
-        if not q > least:
-            break
-    if q > least and not math.isinf(v):
-        return MinimumDetectableViolation(
-            epsilon=math.log((p - order.delta) / q), delta=order.delta + v, delta_excess=v, power=POWER
-        )
-    v = excess(seen)
-    if math.isinf(v):
-        return None
-    return MinimumDetectableViolation(
-        epsilon=math.log((factor * seen + v) / seen), delta=order.delta + v, delta_excess=v, power=POWER
     )

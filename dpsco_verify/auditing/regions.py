@@ -27,7 +27,7 @@ _MOST_ATOMS = 256
 _FEWEST_IN_AN_EVENT = 8
 DOUBT = 10.0
 """Observations against a rare event where no violation shows: the best of many rare ones rates high by chance."""
-_NOISE = 0.5
+_NOISE = 1.0
 """Differences of z below this are noise."""
 
 
@@ -75,6 +75,10 @@ class Region(Protocol):
         """Return whether each output lies in it, shape (size,)."""
         ...
 
+    def values(self, outputs: Outputs) -> FloatArray:
+        """Return the numbers on which the region was built, finite, shape (size,)."""
+        ...
+
     def __str__(self) -> str:
         """Return it in words."""
         ...
@@ -96,6 +100,10 @@ class FeatureRegion:
         """Return whether each output lies in it."""
         values = finite(self.feature.values(outputs))
         return self.event.contains(values) & ~np.isnan(values)
+
+    def values(self, outputs: Outputs) -> FloatArray:
+        """Return the feature's values; NaN, which lies in no interval, is below all."""
+        return np.nan_to_num(finite(self.feature.values(outputs)), nan=-np.finfo(np.float64).max)
 
     def __str__(self) -> str:
         """Return it in words."""
@@ -122,6 +130,10 @@ class AtomsRegion:
     def contains(self, outputs: Outputs) -> BoolArray:
         """Return whether each output lies in it."""
         return np.isin(outputs.fingerprints, self.prints, invert=self.negated)
+
+    def values(self, outputs: Outputs) -> FloatArray:
+        """Return zeros: exact outputs have no order."""
+        return np.zeros(outputs.size)
 
     def __str__(self) -> str:
         """Return it in words."""

@@ -27,11 +27,16 @@ class MinimumDetectableViolation:
     Attributes
     ----------
     epsilon
-        In terms of ε at the tested δ: a mechanism with ``log((P(E) − δ)/P'(E))`` of at least this is found.
+        In terms of ε at the tested δ: for δ = 0 the ε of the smallest such mechanism, else what its event shows,
+        ``log((P(E) − δ)/P'(E))``.
     delta
         In terms of δ at the tested ε: ``P(E) − e^ε P'(E)`` of at least this is found.
     delta_excess
         By how much `delta` exceeds the claimed one.
+    privacy_loss_factor
+        The same in multiples of the privacy losses that were seen: a mechanism of the same shape whose losses are
+        this many times as large is found, such as a Gaussian mechanism with so much less noise. None where no loss was
+        seen.
     power
         0.9.
     """
@@ -39,6 +44,7 @@ class MinimumDetectableViolation:
     epsilon: float
     delta: float
     delta_excess: float
+    privacy_loss_factor: float | None
     power: float
 
 

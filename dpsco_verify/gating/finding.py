@@ -170,6 +170,14 @@ def evidence_of(result: AuditResult) -> dict[str, Quantity]:
             mdv.delta_excess if mdv else None,
             f"by which δ would exceed the claim {at_epsilon}" if mdv else _no_mdv(result),
         ),
+        "mdv_privacy_loss_factor": _finite(
+            mdv.privacy_loss_factor if mdv else None,
+            "a mechanism of the same shape whose privacy losses are so many times as large would have been found"
+            if mdv and mdv.privacy_loss_factor is not None
+            else "no privacy loss was seen"
+            if mdv
+            else _no_mdv(result),
+        ),
         "event": Quantity(value=w.event),
         "frequency": Quantity(value=w.frequency, note="of the event, on D"),
         "frequency_neighbour": Quantity(value=w.frequency_neighbour, note="of the event, on D'"),

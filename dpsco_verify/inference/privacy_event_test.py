@@ -7,17 +7,16 @@ valid at every time (Ville 1939; Waudby-Smith & Ramdas 2023). The event, ε and 
 are drawn.
 
 Power. The twins bound the probability that the wealth is at or above 1/α at the sample cap n, whichever way
-the draws are batched. With n_A ~ Bin(n, p), n_B ~ Bin(n, q) and, given these, the overlap n₁₁ hypergeometric,
-the final wealth is increasing in n_A and n₁₁ and decreasing in n_B in the sense of couplings: one more
-A-indicator raises one payoff, and
+the draws are batched, from below; looks before the cap only add to it. Let n_B ~ Bin(n, q) be the number of
+B-indicators and, given it, n₁₁ ~ Bin(n_B, p) and n₁₀ ~ Bin(n − n_B, p), which are independent. The final wealth
+is increasing in n₁₁ and in n₁₀, as one more A-indicator raises one payoff, and for a fixed stream A it is decreasing
+in n_B, as one more B-indicator lowers one. So with the law of n_B cut into blocks and each block moved to its upper
+end b, the law of n₁₁ given b cut into blocks and each moved to its lower end o, and a(b, o) the smallest n₁₀ whose
+wealth reaches 1/α,
 
-    ``(1 + λx₁₁)(1 + λx₀₀) − (1 + λx₁₀)(1 + λx₀₁) = λ² e^ε > 0``.
+    ``P(rejection) ≥ Σ_b P(n_B in block b) Σ_o P(n₁₁ in block o | b) P(Bin(n − b, p) ≥ a(b, o))``,
 
-So with the law of n_B cut into blocks and each block moved to its upper end b, with the overlap replaced by a
-lower bound that fails with probability at most η (the multiplicative Chernoff bound, which holds for the
-hypergeometric law by Hoeffding 1963, Theorem 4), and with a(b) the smallest n_A whose wealth reaches 1/α,
-
-    ``P(no rejection) ≤ η + P(n_B > last b) + Σ_blocks P(n_B in block) P(Bin(n, p) < a(b))``.
+where what lies beyond the blocks counts as missed.
 """
 
 from __future__ import annotations
@@ -27,12 +26,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaincc
-from scipy.stats import binom, norm
+from scipy.special import betainc, ndtri
 
 from dpsco_verify.arrays import ArrayLike, BoolArray, FloatArray
 from dpsco_verify.errors import InputError
-from dpsco_verify.inference.bets import log_wealth_error, log_wealth_of_counts
+from dpsco_verify.inference.bets import log_factors, log_wealth_error
 from dpsco_verify.inference.checks import require_probability
 from dpsco_verify.inference.e_process import BettingEProcess, EProcessDecision
 from dpsco_verify.inference.search import smallest_integer, smallest_violation
@@ -44,9 +42,10 @@ from dpsco_verify.validation import (
 )
 
 _MAX_EPSILON = 700.0
-_BLOCKS = 96
-# The part of the allowed miss probability given to the overlap's bound, and to the upper tail of n_B.
-_SIDE_SHARE = 1.0 / 20.0
+_BLOCKS = 40
+_OVERLAP_BLOCKS = 8
+# The parts of the allowed miss probability given to the upper tail of n_B and to the lower tail of n₁₁.
+_SIDE_SHARE = 1.0 / 50.0
 
 
 @dataclass(frozen=True)
@@ -129,7 +128,15 @@ def decide(chunks: Iterable[CellCounts], *, epsilon: float, delta: float, alpha:
 
 
 def power_lower_bound(
-    *, epsilon: float, delta: float, p: float, q: float, samples: int, alpha: float, precision: float = 0.9
+    *,
+    epsilon: float,
+    delta: float,
+    p: float,
+    q: float,
+    samples: int,
+    alpha: float,
+    precision: float = 0.9,
+    fractions: ArrayLike | None = None,
 ) -> float:
     """Return a lower bound of the probability of rejection within `samples` pairs, for P(E|D) = p, P(E|D') = q.
 
@@ -138,8 +145,8 @@ def power_lower_bound(
     """
     q = require_probability("q", q)
     p = require_probability("p", p)
-    plan = _plan(epsilon=epsilon, delta=delta, q=q, samples=samples, alpha=alpha, power=precision)
-    return max(0.0, 1.0 - plan.miss(p))
+    design = _Design.of(epsilon=epsilon, delta=delta, samples=samples, alpha=alpha, fractions=fractions)
+    return max(0.0, 1.0 - design.miss(p, q, power=precision))
 
 
 def minimum_detectable_violation(
@@ -160,11 +167,9 @@ def minimum_detectable_violation(
     """
     q = require_probability("q", q)
     boundary = math.exp(_require_epsilon(epsilon)) * q + _require_delta(delta)
-    plan = _plan(
-        epsilon=epsilon, delta=delta, q=q, samples=samples, alpha=alpha, power=power, fractions=fractions
-    )
+    design = _Design.of(epsilon=epsilon, delta=delta, samples=samples, alpha=alpha, fractions=fractions)
     return smallest_violation(
-        lambda v: plan.miss(min(1.0, boundary + v)) <= 1.0 - power, largest=1.0 - boundary
+        lambda v: design.miss(min(1.0, boundary + v), q, power=power) <= 1.0 - power, largest=1.0 - boundary
     )
 
 
@@ -188,78 +193,95 @@ def required_samples(
         )
 
     def enough(samples: int) -> bool:
-        plan = _plan(epsilon=epsilon, delta=delta, q=q, samples=samples, alpha=alpha, power=power)
-        return plan.miss(p) <= 1.0 - power
+        design = _Design.of(epsilon=epsilon, delta=delta, samples=samples, alpha=alpha)
+        return design.miss(p, q, power=power) <= 1.0 - power
 
     return smallest_integer(enough)
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """For each block of n_B: its probability, and the n_A that the block's upper end needs."""
+class _Design:
+    """A test with its sample cap: what of its power does not depend on the event's probabilities."""
 
     samples: int
-    probability: FloatArray
-    needed: FloatArray
-    leftover: float
+    factors: FloatArray
+    """The log factor of each bet in the cells (0,0), (0,1), (1,0), (1,1), shape (K, 4)."""
+    log_weights: FloatArray
+    threshold: float
 
-    def miss(self, p: float) -> float:
-        """Bound the probability of no rejection when P(E|D) = p."""
-        return self.leftover + float(self.probability @ _binomial_below(self.needed, self.samples, p))
+    @classmethod
+    def of(
+        cls, *, epsilon: float, delta: float, samples: int, alpha: float, fractions: ArrayLike | None = None
+    ) -> _Design:
+        n = require_integer("samples", samples, minimum=1)
+        payoffs = _payoffs(epsilon, delta)
+        process = BettingEProcess(low=payoffs[1], high=payoffs[2], alpha=alpha, fractions=fractions)
+        bets, times = np.unique(process.fractions, return_counts=True)
+        return cls(
+            samples=n,
+            factors=log_factors(bets, payoffs / -payoffs[1]),
+            log_weights=np.log(times / process.fractions.size),
+            threshold=process.decision.log_threshold
+            + log_wealth_error(process.fractions, payoffs[2] / -payoffs[1], n),
+        )
+
+    def miss(self, p: float, q: float, *, power: float) -> float:
+        """Bound the probability of no rejection from above."""
+        n = self.samples
+        side = _SIDE_SHARE * (1.0 - require_open_interval("power", power, 0.0, 1.0))
+        # Blocks of equal width on the normal scale, from where the favourable tail no longer matters up to the side
+        # share of the other.
+        ends = np.unique(_quantiles(np.linspace(ndtri(_SIDE_SHARE), -ndtri(side), _BLOCKS), n, q))
+        in_block = np.diff(1.0 - _above(ends, n, q), prepend=0.0)
+        b = ends[:, np.newaxis]
+        z = np.linspace(ndtri(side), -ndtri(_SIDE_SHARE), _OVERLAP_BLOCKS)
+        overlap = np.maximum.accumulate(_quantiles(z[np.newaxis, :], b, p), axis=1)
+        # P(n₁₁ ≥ o) for each lower end; what lies below the first counts as missed. Blocks that coincide are empty.
+        reached = _above(overlap - 1.0, b, p)
+        mass = reached - np.concatenate([reached[:, 1:], np.zeros_like(b)], axis=1)
+        found = mass * _above(self._needed(b, overlap) - 1.0, n - b, p)
+        return 1.0 - float(in_block @ found.sum(axis=1))
+
+    def _needed(self, b: FloatArray, overlap: FloatArray) -> FloatArray:
+        """Return the smallest n₁₀ that reaches the threshold; n − b + 1 stands for "not even all are enough"."""
+        rest = self.samples - b
+        below = np.full(overlap.shape, -1.0)
+        needed = np.broadcast_to(rest + 1.0, overlap.shape).copy()
+        fixed = self.factors[:, 1, np.newaxis, np.newaxis] * (b - overlap)
+        fixed += self.factors[:, 3, np.newaxis, np.newaxis] * overlap
+        fixed += self.factors[:, 0, np.newaxis, np.newaxis] * rest
+        fixed += self.log_weights[:, np.newaxis, np.newaxis]
+        gained = (self.factors[:, 2] - self.factors[:, 0])[:, np.newaxis, np.newaxis]
+        # Bisection for all blocks at once.
+        while (needed - below > 1.0).any():
+            middle = np.floor((below + needed) / 2.0)
+            logs = fixed + gained * np.maximum(middle, 0.0)
+            peak = logs.max(axis=0)
+            good = peak + np.log(np.exp(logs - peak).sum(axis=0)) >= self.threshold
+            needed = np.where(good, middle, needed)
+            below = np.where(good, below, middle)
+        return needed
 
 
-def _binomial_below(k: FloatArray, n: int, p: float) -> FloatArray:
-    """Return ``P(Bin(n, p) < k)`` for k in 0, …, n + 1: an incomplete beta function, without the checks of a law."""
-    inside = (k > 0) & (k <= n)
-    at = np.where(inside, k, 1.0)
-    return np.where(inside, betaincc(at, n - at + 1.0, p), np.where(k > n, 1.0, 0.0))
+def _quantiles(z: FloatArray, n: ArrayLike, p: float) -> FloatArray:
+    """Return integers near the quantiles of Bin(n, p) at the normal levels z, by Cornish and Fisher's first term.
+
+    Blocks may end anywhere, as their probabilities are computed; it is only that quantiles make them about equal.
+    """
+    n = np.asarray(n, dtype=np.float64)
+    skewed = n * p + z * np.sqrt(n * p * (1.0 - p)) + (z**2 - 1.0) * (1.0 - 2.0 * p) / 6.0
+    return np.clip(np.floor(skewed), 0.0, n)
 
 
-def _plan(
-    *,
-    epsilon: float,
-    delta: float,
-    q: float,
-    samples: int,
-    alpha: float,
-    power: float,
-    fractions: ArrayLike | None = None,
-) -> _Plan:
-    n = require_integer("samples", samples, minimum=1)
-    payoffs = _payoffs(epsilon, delta)
-    process = BettingEProcess(low=payoffs[1], high=payoffs[2], alpha=alpha, fractions=fractions)
-    side = _SIDE_SHARE * (1.0 - require_open_interval("power", power, 0.0, 1.0))
-    # Blocks of equal width on the normal scale, from where the lower tail no longer matters up to the side share.
-    z = np.linspace(norm.ppf(_SIDE_SHARE), norm.isf(side), _BLOCKS)
-    lower = binom.ppf(norm.cdf(z[z <= 0.0]), n, q)
-    upper = binom.isf(norm.sf(z[z > 0.0]), n, q)
-    ends = np.unique(np.concatenate([lower, upper]))
-    cumulative = binom.cdf(ends, n, q)
-    probability = np.diff(cumulative, prepend=0.0)
-    threshold = process.decision.log_threshold + log_wealth_error(
-        process.fractions, payoffs[2] / -payoffs[1], n
+def _above(k: FloatArray, n: ArrayLike, p: float) -> FloatArray:
+    """Return ``P(Bin(n, p) > k)`` for integers k: an incomplete beta function, without the checks of a law."""
+    n = np.asarray(n, dtype=np.float64)
+    inside = (k >= 0) & (k < n)
+    at = np.where(inside, k, 0.0)
+    tail: FloatArray = np.where(
+        inside, betainc(at + 1.0, np.where(inside, n - at, 1.0), p), np.where(k < 0, 1.0, 0.0)
     )
-
-    def reaches(n_first: FloatArray) -> BoolArray:
-        mean = n_first * ends / n
-        overlap = np.floor(np.maximum(mean - np.sqrt(2.0 * mean * -math.log(side)), 0.0))
-        overlap = np.maximum(overlap, n_first + ends - n)
-        cells = np.stack([n - n_first - ends + overlap, ends - overlap, n_first - overlap, overlap], axis=-1)
-        wealth = log_wealth_of_counts(process.fractions, payoffs / -payoffs[1], cells)
-        reached: BoolArray = wealth >= threshold
-        return reached
-
-    # Bisection for all blocks at once; n + 1 stands for "not even n_A = n is enough".
-    below = np.full(ends.shape, -1.0)
-    needed = np.full(ends.shape, n + 1.0)
-    while (needed - below > 1.0).any():
-        middle = np.floor((below + needed) / 2.0)
-        good = reaches(np.maximum(middle, 0.0))
-        needed = np.where(good, middle, needed)
-        below = np.where(good, below, middle)
-    return _Plan(
-        samples=n, probability=probability, needed=needed, leftover=side + float(binom.sf(ends[-1], n, q))
-    )
+    return tail
 
 
 def _payoffs(epsilon: float, delta: float) -> FloatArray:

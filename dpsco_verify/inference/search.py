@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable
 
 _LARGEST_SAMPLE = 2**50
-_RELATIVE_TOLERANCE = 1e-9
+_RELATIVE_TOLERANCE = 1e-6
 
 
 def smallest_violation(accepted: Callable[[float], bool], *, largest: float) -> float:
     """Return the smallest v in ``[0, largest]`` with ``accepted(v)``, or ``math.inf`` when `largest` is not accepted.
 
     `accepted` is monotone. The result is 0 when a power is wanted that the level alone provides; otherwise it is
-    itself accepted, and at most 1 + 1e-9 times the smallest such number.
+    itself accepted, and at most 1 + 1e-6 times the smallest such number.
     """
     if largest <= 0.0 or not accepted(largest):
         return math.inf

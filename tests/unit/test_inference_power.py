@@ -272,7 +272,7 @@ def test_searches():
     assert smallest_integer(lambda n: n >= 1) == 1
     assert smallest_integer(lambda n: n >= 1000) == 1000
     assert smallest_integer(lambda _: False) is None
-    assert smallest_violation(lambda v: v >= 0.3, largest=1.0) == pytest.approx(0.3, rel=1e-8)
+    assert smallest_violation(lambda v: v >= 0.3, largest=1.0) == pytest.approx(0.3, rel=1e-6)
     assert smallest_violation(lambda v: v >= 0.3, largest=1.0) >= 0.3
     assert smallest_violation(lambda v: v >= 2.0, largest=1.0) == math.inf
     assert smallest_violation(lambda _: True, largest=0.0) == math.inf

@@ -1,0 +1,77 @@
+"""The MDV against mechanisms whose event probabilities are known."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_verify.auditing import AuditVerdict, audit
+from dpsco_verify.auditing.confirmation import planned_fractions
+from dpsco_verify.auditing.regions import Order
+from dpsco_verify.inference.privacy_event_test import power_lower_bound
+
+pytestmark = pytest.mark.slow  # many audits that find nothing
+
+
+def randomised_response(epsilon):
+    p = 1.0 / (1.0 + math.exp(-epsilon))
+    return lambda data, size, rng: (rng.random(size) < (p if data else 1.0 - p)).astype(float)
+
+
+def audited(mechanism, *, epsilon=1.0, delta=0.0, seed=0, samples=10_000, alpha=1e-6, **options):
+    return audit(
+        mechanism, 0, 1, epsilon=epsilon, delta=delta, seed=seed, samples=samples, alpha=alpha, **options
+    )
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
+def test_the_mdv_of_randomised_response_has_the_power_that_it_states(epsilon):
+    # Its event is one of two outputs, and its losses are ±ε. One audit knows the losses to a few per cent only.
+    results = [audited(randomised_response(epsilon), epsilon=epsilon, seed=seed) for seed in range(15)]
+    factor = np.median([result.mdv.privacy_loss_factor for result in results])
+    p = 1.0 / (1.0 + math.exp(-factor * epsilon))
+    n, alpha = results[0].witness.samples, results[0].witness.alpha
+    power = power_lower_bound(
+        epsilon=epsilon,
+        delta=0.0,
+        p=p,
+        q=1.0 - p,
+        samples=n,
+        alpha=alpha,
+        fractions=planned_fractions(Order(epsilon, 0.0), p, 1.0 - p, alpha=alpha, samples=n),
+    )
+    assert 0.8 < power < 0.97
+    for result in results:
+        assert result.verdict is AuditVerdict.NOT_VIOLATED
+        assert result.mdv.delta == result.mdv.delta_excess  # the claimed one is 0
+
+
+def test_a_mechanism_far_below_its_claim_needs_a_larger_factor():
+    at_the_claim = audited(randomised_response(1.0)).mdv
+    below = audited(randomised_response(0.5)).mdv
+    assert below.privacy_loss_factor > 1.5 * at_the_claim.privacy_loss_factor
+    # The ε that would have been found is one of the test, not of the mechanism. Where the claim does not bound them,
+    # the losses are taken to be an eighth larger than seen.
+    assert at_the_claim.epsilon <= below.epsilon <= 1.2 * at_the_claim.epsilon
+
+
+def test_without_a_privacy_loss_there_is_no_factor_but_an_epsilon():
+    mdv = audited(lambda data, size, rng: rng.random(size)).mdv
+    assert mdv.privacy_loss_factor is None
+    assert 1.0 < mdv.epsilon < math.inf
+    assert 0.0 < mdv.delta < 1.0
+
+
+def test_more_samples_and_a_laxer_level_see_smaller_violations():
+    few, many, lax = (
+        audited(randomised_response(1.0), **options).mdv.epsilon
+        for options in ({"samples": 2000}, {"samples": 50_000}, {"samples": 50_000, "alpha": 0.05})
+    )
+    assert few > many > lax > 1.0
+
+
+def test_outputs_that_are_never_seen_twice_have_an_mdv_too():
+    # Learned and exact events have no cells of their own.
+    mdv = audited(lambda data, size, rng: np.where(rng.random((size, 3)) < 0.5, 0.0, 1.0), samples=3000).mdv
+    assert mdv is not None
+    assert math.isfinite(mdv.epsilon)
