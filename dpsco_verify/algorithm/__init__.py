@@ -1,6 +1,6 @@
 """The system under verification: Algorithm 1 as one run (the oracle) and as many (the ensemble), and its schedules."""
 
-from dpsco_verify.algorithm.ensemble import Ensemble, noisy_step, run_ensemble
+from dpsco_verify.algorithm.ensemble import Engine, Ensemble, noisy_step, record_ensemble, run_ensemble
 from dpsco_verify.algorithm.mirror_descent import MirrorRun, mirror_descent, mirror_step
 from dpsco_verify.algorithm.options import Averaging, NoiseConvention, Options, StoppingRule
 from dpsco_verify.algorithm.private_sgd import Run, Transcript, private_sgd
@@ -19,6 +19,7 @@ from dpsco_verify.algorithm.tape import GeneratorTape, RecordedTape, Tape, recor
 
 __all__ = [
     "Averaging",
+    "Engine",
     "Ensemble",
     "GeneratorTape",
     "MirrorRun",
@@ -38,6 +39,7 @@ __all__ = [
     "noisy_step",
     "private_sgd",
     "record",
+    "record_ensemble",
     "run_ensemble",
     "single_step_sigma",
     "translated_schedule",

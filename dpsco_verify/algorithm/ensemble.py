@@ -3,21 +3,30 @@
 Every operation of :func:`dpsco_verify.algorithm.private_sgd.private_sgd` is done for all runs together, in the
 same order and by the same elementwise arithmetic, so that a run of the ensemble equals, to the last bit, the
 oracle's run that is fed the same draws and noise. A test holds the two together.
+
+Shipped losses and sets run in the compiled kernel, with draws and noise of its own; whatever it does not know, and
+replayed draws, run here in numpy. Given the same draws the two agree to the last bit as well.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
-from dpsco_verify.algorithm.checks import check_run, check_subgradient
+from dpsco_verify.algorithm.checks import Setup, check_run, check_subgradient
+from dpsco_verify.algorithm.kernel import Plan, Progress, plan_run, run_compiled
 from dpsco_verify.algorithm.options import Averaging, Options
 from dpsco_verify.algorithm.private_sgd import StepSize
-from dpsco_verify.algorithm.tape import Tape, choose_tape
+from dpsco_verify.algorithm.tape import RecordedTape, Tape, choose_tape
 from dpsco_verify.arrays import ArrayLike, BoolArray, FloatArray, IntArray
+from dpsco_verify.errors import InputError
 from dpsco_verify.geometry import ConvexSet
 from dpsco_verify.problems import Loss
+
+Engine = Literal["auto", "compiled", "numpy"]
+"""Where runs are done: by the kernel where it can, by it or not at all, or in numpy."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +98,8 @@ def run_ensemble(
     tape: Tape | None = None,
     initial_point: ArrayLike | None = None,
     options: Options | None = None,
+    engine: Engine = "auto",
+    progress: Progress | None = None,
 ) -> Ensemble:
     """Run Algorithm 1 on R data sets at once, independently.
 
@@ -98,15 +109,153 @@ def run_ensemble(
         One data set of n points a run, shape (R, n, k).
     loss, convex_set, step_size, sigma, lipschitz, rng, tape, initial_point, options
         As for :func:`~dpsco_verify.algorithm.private_sgd.private_sgd`; a tape hands out R rows an iteration.
+    engine
+        By default the compiled kernel does what it can (:func:`~dpsco_verify.algorithm.kernel.plan_run`) and numpy the
+        rest. The two give different runs of the same law: the kernel has a generator of its own, begun at words that
+        `rng` draws.
+    progress
+        Called as ``progress(runs done, runs)`` now and then by the kernel, by numpy at the end.
 
     Raises
     ------
     InputError
-        As the oracle does, if any run would.
+        As the oracle does, if any run would; or if `engine` is "compiled" and the kernel does not know the run.
     """
     options = options or Options()
-    setup = check_run(
+    plan = _plan(data, loss=loss, convex_set=convex_set, options=options, tape=tape, engine=engine)
+    setup = _check(
         data,
+        lightly=plan is not None,
+        loss=loss,
+        convex_set=convex_set,
+        step_size=step_size,
+        sigma=sigma,
+        lipschitz=lipschitz,
+        initial_point=initial_point,
+        options=options,
+    )
+    if plan is not None and rng is not None:
+        found = run_compiled(
+            setup,
+            plan=plan,
+            convex_set=convex_set,
+            step_size=step_size,
+            options=options,
+            rng=rng,
+            progress=progress,
+        )
+        return _ensemble(found.outputs, found.iterations, found.distinct_points)
+    ensemble = _run_in_numpy(setup, loss, convex_set, step_size, options, rng, tape)
+    if progress:
+        progress(len(setup.data), len(setup.data))
+    return ensemble
+
+
+def record_ensemble(
+    data: ArrayLike,
+    *,
+    loss: Loss,
+    convex_set: ConvexSet,
+    step_size: StepSize,
+    sigma: float,
+    lipschitz: float,
+    rng: np.random.Generator,
+    initial_point: ArrayLike | None = None,
+    options: Options | None = None,
+) -> tuple[Ensemble, RecordedTape]:
+    """Run the compiled kernel as :func:`run_ensemble` does, and return beside the runs the draws that it used.
+
+    The tape, replayed by :func:`run_ensemble` or, run by run, by the oracle, gives the same runs. It takes
+    8·R·T·(m + d) bytes for the T iterations of the longest run.
+
+    Raises
+    ------
+    InputError
+        As :func:`run_ensemble` does with ``engine="compiled"``.
+    """
+    options = options or Options()
+    plan = _plan(data, loss=loss, convex_set=convex_set, options=options, tape=None, engine="compiled")
+    setup = _check(
+        data,
+        lightly=True,
+        loss=loss,
+        convex_set=convex_set,
+        step_size=step_size,
+        sigma=sigma,
+        lipschitz=lipschitz,
+        initial_point=initial_point,
+        options=options,
+    )
+    assert plan is not None  # noqa: S101  engine="compiled" raises instead
+    found = run_compiled(
+        setup,
+        plan=plan,
+        convex_set=convex_set,
+        step_size=step_size,
+        options=options,
+        rng=rng,
+        record=True,
+    )
+    assert found.indices is not None  # noqa: S101  they were asked for
+    assert found.normals is not None  # noqa: S101  the same
+    return (
+        _ensemble(found.outputs, found.iterations, found.distinct_points),
+        RecordedTape(found.indices, found.normals),
+    )
+
+
+def _ensemble(outputs: FloatArray, iterations: IntArray, distinct: IntArray) -> Ensemble:
+    """Return the kernel's results: each distinct point is queried once, and the average is defined."""
+    return Ensemble(
+        outputs=outputs,
+        defined=np.ones(len(outputs), dtype=np.bool_),
+        iterations=iterations,
+        distinct_points=distinct,
+        gradient_queries=distinct.copy(),
+    )
+
+
+def _plan(
+    data: ArrayLike,
+    *,
+    loss: Loss,
+    convex_set: ConvexSet,
+    options: Options,
+    tape: Tape | None,
+    engine: Engine,
+) -> Plan | None:
+    if engine not in ("auto", "compiled", "numpy"):
+        raise InputError(f'engine={engine!r} is not allowed; give "auto", "compiled" or "numpy"')
+    if engine == "numpy" or (tape is not None and engine == "auto"):
+        return None
+    n = np.shape(data)[1] if np.ndim(data) == 3 else 0
+    plan = plan_run(loss=loss, convex_set=convex_set, options=options, n=n) if tape is None else None
+    if plan is None and engine == "compiled":
+        raise InputError(
+            f'engine="compiled" knows no run with loss={loss.name}, {type(convex_set).__name__}, '
+            f'averaging={options.averaging}, n={n}, tape={tape!r}; leave it to engine="auto"'
+        )
+    return plan
+
+
+def _check(
+    data: ArrayLike,
+    *,
+    lightly: bool,
+    loss: Loss,
+    convex_set: ConvexSet,
+    step_size: StepSize,
+    sigma: float,
+    lipschitz: float,
+    initial_point: ArrayLike | None,
+    options: Options,
+) -> Setup:
+    """Check the arguments; `lightly`, whether data of the right type and shape are finite is left to the kernel."""
+    wanted = loss.data_dimension(convex_set.dimension)
+    lightly &= isinstance(data, np.ndarray) and data.dtype == np.float64
+    lightly = lightly and np.ndim(data) == 3 and np.shape(data)[-1] == wanted
+    setup = check_run(
+        np.asarray(data)[:0] if lightly else data,
         loss=loss,
         convex_set=convex_set,
         step_size=step_size,
@@ -116,6 +265,18 @@ def run_ensemble(
         options=options,
         leading_axes=1,
     )
+    return replace(setup, data=np.asarray(data)) if lightly else setup
+
+
+def _run_in_numpy(
+    setup: Setup,
+    loss: Loss,
+    convex_set: ConvexSet,
+    step_size: StepSize,
+    options: Options,
+    rng: np.random.Generator | None,
+    tape: Tape | None,
+) -> Ensemble:
     points, n, dimension = setup.data, setup.n, convex_set.dimension
     runs = len(points)
     source = choose_tape(rng, tape, runs=runs, n=n, dimension=dimension, batch_size=options.batch_size)

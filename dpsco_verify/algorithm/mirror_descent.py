@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpsco_verify.algorithm.kernel import mirror_compiled, plan_mirror
 from dpsco_verify.arrays import ArrayLike, FloatArray
 from dpsco_verify.errors import InputError
 from dpsco_verify.geometry import ConvexSet, Potential
@@ -47,7 +48,7 @@ def mirror_step(
 
 @dataclass(frozen=True, kw_only=True)
 class MirrorRun:
-    """``w_1, …, w_{τ+1}``, shape (τ + 1, d), and the gradients ``g_1, …, g_τ`` that were used, shape (τ, d)."""
+    """``w_1, …, w_{τ+1}``, shape (…, τ + 1, d), and the gradients ``g_1, …, g_τ`` that were used, shape (…, τ, d)."""
 
     iterates: FloatArray
     gradients: FloatArray
@@ -61,19 +62,23 @@ def mirror_descent(
     step_size: float,
     initial_point: ArrayLike | None = None,
 ) -> MirrorRun:
-    """Run the update on linear losses ``⟨g_t, w⟩``.
+    """Run the update on linear losses ``⟨g_t, w⟩``, once or many times.
+
+    Many runs are compiled where the update has a closed form (:func:`~dpsco_verify.algorithm.kernel.plan_mirror`).
 
     Parameters
     ----------
     gradients
-        ``g_1, …, g_τ``, shape (τ, d), τ ≥ 1.
+        ``g_1, …, g_τ``, shape (τ, d), τ ≥ 1; or (R, τ, d) for R independent runs from the same point.
     potential, convex_set, step_size
         Φ, W and η > 0.
     initial_point
         ``w_1`` in W; by default ``argmin_{w in W} Φ(w)``.
     """
-    slopes = require_finite_array("gradients", gradients, shape=(None, convex_set.dimension))
-    if len(slopes) == 0:
+    many = np.ndim(gradients) == 3
+    shape = (None, None, convex_set.dimension) if many else (None, convex_set.dimension)
+    slopes = require_finite_array("gradients", gradients, shape=shape)
+    if slopes.shape[-2] == 0:
         raise InputError(f"gradients.shape={slopes.shape} holds no step; give at least one row")
     if initial_point is None:
         w = convex_set.minimiser(potential)
@@ -83,8 +88,22 @@ def mirror_descent(
             raise InputError(
                 f"initial_point={np.array2string(w, threshold=6)} is outside W={convex_set!r}; give a point of W"
             )
-    iterates = [w]
-    for slope in slopes:
-        w = mirror_step(w, slope, potential=potential, convex_set=convex_set, step_size=step_size)
-        iterates.append(w)
-    return MirrorRun(iterates=np.stack(iterates), gradients=slopes)
+    plan = plan_mirror(potential=potential, convex_set=convex_set) if many else None
+    if plan is not None:
+        eta = require_positive("step_size", step_size)
+        iterates, stopped = mirror_compiled(slopes, w, plan=plan, step_size=eta)
+        if stopped is not None:
+            run, t = stopped
+            mirror_step(
+                iterates[run, t], slopes[run, t], potential=potential, convex_set=convex_set, step_size=eta
+            )
+            raise AssertionError(f"the kernel stopped at step {t} of run {run}, which numpy takes")
+        return MirrorRun(iterates=iterates, gradients=slopes)
+    points = [np.broadcast_to(w, slopes[..., 0, :].shape)]
+    for t in range(slopes.shape[-2]):
+        points.append(
+            mirror_step(
+                points[-1], slopes[..., t, :], potential=potential, convex_set=convex_set, step_size=step_size
+            )
+        )
+    return MirrorRun(iterates=np.stack(points, axis=-2), gradients=slopes)

@@ -13,7 +13,6 @@ from fractions import Fraction
 
 import pytest
 
-from dpsco_verify.algorithm import ensemble
 from dpsco_verify.evidence import Verdict, checker
 from dpsco_verify.evidence.checker import RateConstant
 from dpsco_verify.execution import SerialExecutor, execute
@@ -132,12 +131,8 @@ def test_a_constant_factor_in_the_noise_changes_the_level(monkeypatch, reading):
 
 
 def test_walking_uphill_departs(monkeypatch):
-    right = ensemble.noisy_step
-
-    def uphill(w, batch, fresh, noise, **keywords):
-        return right(w, -batch, fresh, noise, **keywords)
-
-    monkeypatch.setattr(ensemble, "noisy_step", uphill)
+    right = measure.run_ensemble
+    monkeypatch.setattr(measure, "run_ensemble", lambda data, **keywords: right(-data, **keywords))
     verdict, summary, _, _ = verify("measured-d")
     assert verdict is Verdict.INCONCLUSIVE
     assert "departs from the claimed 0.5" in summary
@@ -158,7 +153,7 @@ def test_sizes_before_the_asymptotic_range_decide_nothing(monkeypatch):
 
 def test_too_few_runs_decide_nothing(monkeypatch):
     cells = plan.PLANS["measured-n"][Profile.QUICK].cells[:3]
-    with_cells(monkeypatch, cells, 8)
+    with_cells(monkeypatch, cells, 4)
     verdict, summary, _, conclusion = verify("measured-n")
     assert verdict is Verdict.INCONCLUSIVE
     assert "too few runs" in summary

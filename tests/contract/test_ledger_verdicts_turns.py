@@ -11,7 +11,7 @@ import math
 
 import pytest
 
-from dpsco_verify.algorithm import NoiseConvention, StoppingRule, ensemble
+from dpsco_verify.algorithm import NoiseConvention, StoppingRule
 from dpsco_verify.evidence import Verdict, checker
 from dpsco_verify.evidence.checker import MeanEvidence
 from dpsco_verify.ledger import audit as audit_module
@@ -134,12 +134,8 @@ def test_a_constant_between_proof_and_samples_is_not_certified(monkeypatch):
 
 
 def test_an_algorithm_that_walks_uphill_is_refuted(monkeypatch):
-    right = ensemble.noisy_step
-
-    def uphill(w, batch, fresh, noise, *, step_size, **keywords):
-        return right(w, -batch, fresh, noise, step_size=step_size, **keywords)
-
-    monkeypatch.setattr(ensemble, "noisy_step", uphill)
+    right = measure.run_ensemble
+    monkeypatch.setattr(measure, "run_ensemble", lambda data, **keywords: right(-data, **keywords))
     finding, _ = verify("utility/diameter")
     assert finding.verdict is Verdict.REFUTED
     assert "the implementation's excess risk" in finding.summary

@@ -60,13 +60,13 @@ def _in_d(n: int, *, delta: float, runs: int) -> Plan:
 PLANS: Mapping[str, Mapping[Profile, Plan]] = {
     "measured-n": {
         Profile.QUICK: _in_n(256, delta=0.95, runs=512),
-        Profile.STANDARD: _in_n(1024, delta=0.9, runs=256),
-        Profile.DEEP: _in_n(16384, delta=0.1, runs=512),
+        Profile.STANDARD: _in_n(1024, delta=0.9, runs=1024),
+        Profile.DEEP: _in_n(16384, delta=0.1, runs=1024),
     },
     "measured-d": {
-        Profile.QUICK: _in_d(2048, delta=0.95, runs=128),
-        Profile.STANDARD: _in_d(8192, delta=0.9, runs=192),
-        Profile.DEEP: _in_d(65536, delta=0.5, runs=512),
+        Profile.QUICK: _in_d(2048, delta=0.95, runs=512),
+        Profile.STANDARD: _in_d(8192, delta=0.9, runs=1024),
+        Profile.DEEP: _in_d(65536, delta=0.5, runs=1024),
     },
 }
 """The plan of each measured reading and profile: five sizes over a factor of 16."""
