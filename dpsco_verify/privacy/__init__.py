@@ -13,6 +13,7 @@ from dpsco_verify.privacy.claims import (
 )
 from dpsco_verify.privacy.gaussian import gaussian_delta, log_gaussian_delta
 from dpsco_verify.privacy.single_step import NeighbouringStep, inner_epsilon, smallest_sigma
+from dpsco_verify.privacy.single_step_doubles import StepCurve, log_step_delta, step_delta
 
 __all__ = [
     "ApproximateDP",
@@ -22,11 +23,14 @@ __all__ = [
     "PrivacyCurve",
     "PureDP",
     "RenyiDP",
+    "StepCurve",
     "TradeOff",
     "ZeroConcentratedDP",
     "claim_from",
     "gaussian_delta",
     "inner_epsilon",
     "log_gaussian_delta",
+    "log_step_delta",
     "smallest_sigma",
+    "step_delta",
 ]

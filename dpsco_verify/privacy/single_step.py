@@ -25,6 +25,8 @@ differing point, h another point's (joint convexity leaves one h; a repeat draw 
 
 **m > 1.** The means of batches lie in the same ball, so the replace-one bound above stays an upper bound (and for
 zero-out ``(1−β)δ_G(ε̂; 2/σ) + βδ_G(ε̂; 1/σ)``); lower bounds come from explicit neighbours and half-lines.
+
+The curves here are balls; :mod:`dpsco_verify.privacy.single_step_doubles` has them in doubles, for whole arrays.
 """
 
 from __future__ import annotations
@@ -50,8 +52,12 @@ def log_expm1(x: ArrayLike) -> FloatArray:
 
 
 def inner_epsilon(p: ArrayLike, epsilon: ArrayLike) -> FloatArray:
-    """Return ε̂ with ``e^ε = 1 + p(e^ε̂ − 1)``, for ε > 0, without overflow."""
-    return np.asarray(np.logaddexp(0.0, log_expm1(epsilon) - np.log(p)), dtype=np.float64)
+    """Return ε̂ with ``e^ε = 1 + p(e^ε̂ − 1)``, for ε ≥ 0 and p ≥ 1e-300, without overflow."""
+    p, epsilon = np.broadcast_arrays(np.asarray(p, dtype=np.float64), np.asarray(epsilon, dtype=np.float64))
+    small = np.log1p(np.expm1(np.minimum(epsilon, 1.0)) / p)
+    # e^ε̂ = 1 + (e^ε − 1)/p; a logarithm of a small e^ε̂ − 1 would lose digits, so only large orders go through it
+    large = np.logaddexp(0.0, log_expm1(np.maximum(epsilon, 1.0)) - np.log(p))
+    return np.asarray(np.where(epsilon <= 1.0, small, large), dtype=np.float64)
 
 
 def inner_epsilon_ball(p: flint.arb, epsilon: flint.arb) -> flint.arb:
@@ -88,8 +94,10 @@ def zero_out_absent_delta(p: flint.arb, epsilon: flint.arb, sigma: flint.arb) ->
 def zero_out_upper_bound(p: flint.arb, epsilon: flint.arb, sigma: flint.arb) -> flint.arb:
     """Return an upper bound on δ(ε) for zero-out neighbours and any m, by convexity."""
     inner = inner_epsilon_ball(p, epsilon)
-    beta = (epsilon - inner).exp()
-    return p * ((1 - beta) * gaussian_delta(inner, 2 / sigma) + beta * gaussian_delta(inner, 1 / sigma))
+    weight = epsilon.expm1() * (1 / p - 1)  # e^ε̂ − e^ε, so that β = e^ε/(e^ε + weight)
+    e = epsilon.exp()
+    inside = weight * gaussian_delta(inner, 2 / sigma) + e * gaussian_delta(inner, 1 / sigma)
+    return p * inside / (e + weight)
 
 
 @dataclass(frozen=True, kw_only=True)
