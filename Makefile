@@ -64,11 +64,11 @@ format: $(STAMP_TEST) ## Rewrite the code in the house format
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: $(STAMP_TEST) ## Measure the fast paths against their oracles, as ratios within one run
-	@$(BIN)/python benchmarks/bench.py
+bench: $(STAMP_TEST) ## Measure speed as ratios within one run; the figures also go to benchmarks/results/latest.json
+	@$(BIN)/python -m benchmarks --json benchmarks/results/latest.json $(ARGS)
 
 reference: $(STAMP_RUN) ## Renew reports/reference from the standard profile
-	@$(BIN)/dpsco-verify audit --profile standard --seed 0 --out reports/reference --jobs $(JOBS) --format json --format markdown --format figures
+	@$(BIN)/dpsco-verify audit --profile standard --seed 0 --out reports/reference --no-store --jobs $(JOBS) --format json --format markdown --format figures
 
 lock: $(STAMP_TEST) ## Compile the pinned requirement files anew
 	@$(BIN)/pip-compile $(LOCK_OPTIONS) --output-file requirements/run.txt requirements/build.in pyproject.toml

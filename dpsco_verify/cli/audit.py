@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dpsco_verify.cli.options import EXIT_CODES, FORMATS
+from dpsco_verify.cli.options import EXIT_CODES, FORMATS, chosen_executor, default_store, executor_options
 from dpsco_verify.cli.progress import progress
 from dpsco_verify.errors import InputError
 from dpsco_verify.ledger.gate import ExitCode
@@ -36,7 +37,13 @@ if TYPE_CHECKING:
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The root seed of the run."
 )
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes.")
+@executor_options
+@click.option(
+    "--store",
+    type=click.Path(path_type=Path),
+    help="Keep what is finished in this file, and go on from there after a kill.  [default: OUT.store.sqlite3]",
+)
+@click.option("--no-store", is_flag=True, help="Keep nothing: a run that is killed begins anew.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -68,6 +75,10 @@ def audit(
     ignore: tuple[str, ...],
     seed: int,
     jobs: int,
+    executor: str | None,
+    scheduler: str | None,
+    store: Path | None,
+    no_store: bool,  # noqa: FBT001  click passes options by name
     out: Path,
     formats: tuple[str, ...],
     baseline: Path | None,
@@ -81,7 +92,10 @@ def audit(
     from dpsco_verify.ledger.baseline import load_baseline
     from dpsco_verify.ledger.registry import select_claims
     from dpsco_verify.reporting import check_writable, print_report, write_reports
+    from dpsco_verify.store import EvidenceStore
 
+    if no_store and store is not None:
+        raise click.UsageError("--no-store stands beside --store")
     if update_baseline and os.environ.get("CI", "").lower() in {"true", "1"}:
         raise InputError(
             f"update_baseline=True is refused where CI={os.environ['CI']}: a gate does not choose what it expects; "
@@ -91,13 +105,20 @@ def audit(
     expectations = (
         {} if update_baseline and baseline is not None and not baseline.exists() else load_baseline(baseline)
     )
-    check_writable(out)
-    with progress() as report:
+    choice = chosen_executor(jobs, executor, scheduler)
+    target = check_writable(out)
+    kept = None if no_store else store or default_store(target)
+    if kept is not None and target in Path(os.path.realpath(kept)).parents:
+        raise InputError(
+            f"store={str(kept)!r} is in out={str(out)!r}, which is replaced as a whole; give another place"
+        )
+    with progress() as report, nullcontext() if kept is None else EvidenceStore(kept) as evidence:
         result = run_audit(
             claims,
             profile=Profile(profile),
             seed=seed,
-            jobs=jobs,
+            executor=choice,
+            store=evidence,
             baseline=expectations,
             # The museum audits the checks as a whole; who selects claims wants these alone.
             exhibits=() if select or ignore else quick_exhibits() if profile == Profile.QUICK else EXHIBITS,
@@ -106,6 +127,8 @@ def audit(
     write_reports(result.record, out, formats or FORMATS, extra_files=dict(result.certificates))
     print_report(result.record, Console())
     click.echo(f"Reports: {out}")
+    if kept is not None and result.recalled:
+        click.echo(f"Store: {kept}; {result.recalled} of {result.units} units of work were finished before")
     if update_baseline:
         _update_baseline(result.record, expectations, baseline)
         sys.exit(int(ExitCode.AS_EXPECTED))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpsco_verify.cli.options import chosen_executor, executor_options
 from dpsco_verify.cli.progress import progress
 from dpsco_verify.errors import InputError
 from dpsco_verify.ledger.gate import ExitCode
@@ -37,7 +38,7 @@ verdict is another than expected; 2 wrong usage or bad input.
 )
 @click.option("--select", multiple=True, metavar="ID", help="Judge only this exhibit; repeatable.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The root seed.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes.")
+@executor_options
 @click.option(
     "--error-budget",
     type=float,
@@ -45,7 +46,15 @@ verdict is another than expected; 2 wrong usage or bad input.
     show_default=True,
     help="The probability, at most, that any control is accused.",
 )
-def museum(profile: str, select: tuple[str, ...], seed: int, jobs: int, error_budget: float) -> None:
+def museum(
+    profile: str,
+    select: tuple[str, ...],
+    seed: int,
+    jobs: int,
+    executor: str | None,
+    scheduler: str | None,
+    error_budget: float,
+) -> None:
     """Judge deliberate faults, to be caught, and right mechanisms, to be left alone."""
     from rich.console import Console
 
@@ -54,8 +63,9 @@ def museum(profile: str, select: tuple[str, ...], seed: int, jobs: int, error_bu
     exhibits = _selected(EXHIBITS, select)
     if not select and Profile(profile) is Profile.QUICK:
         exhibits = quick_exhibits(exhibits)
+    choice = chosen_executor(jobs, executor, scheduler)
     with progress() as report:
-        rows = run_museum(exhibits, error_budget=error_budget, seed=seed, jobs=jobs, progress=report)
+        rows = run_museum(exhibits, error_budget=error_budget, seed=seed, executor=choice, progress=report)
     print_museum(rows, Console(), error_budget=error_budget, seed=seed)
     expected = all(row.as_expected for row in rows)
     sys.exit(int(ExitCode.AS_EXPECTED if expected else ExitCode.NOT_AS_EXPECTED))

@@ -8,10 +8,19 @@ from dataclasses import dataclass, field
 from dpsco_verify.auditing import AuditVerdict
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import ExhibitRecord, MuseumRecord
-from dpsco_verify.execution import Outcome, Progress, WorkUnit, execute, make_executor, stream
+from dpsco_verify.execution import (
+    ExecutorChoice,
+    Outcome,
+    Progress,
+    WorkUnit,
+    execute,
+    make_executor,
+    stream,
+)
 from dpsco_verify.faults.algorithm import ALGORITHM_EXHIBITS
 from dpsco_verify.faults.exhibit import Exhibit, Judged, Judgement
 from dpsco_verify.faults.exhibits import ADDITIVE_FAULTS, CONTROLS, RELEASE_FAULTS, SELECTION_FAULTS
+from dpsco_verify.faults.judging import judge
 from dpsco_verify.inference.budget import ErrorBudget
 
 ERROR_BUDGET = 1e-6
@@ -79,7 +88,7 @@ def museum_units(
     return tuple(
         WorkUnit(
             name=_unit_name(exhibit),
-            function=_judge,
+            function=judge,
             arguments={
                 "exhibit": exhibit,
                 "alpha": budget.share(exhibit.id).alpha,
@@ -115,15 +124,17 @@ def run_museum(
     error_budget: float = ERROR_BUDGET,
     seed: int = 0,
     jobs: int = 1,
+    executor: ExecutorChoice | None = None,
     progress: Progress | None = None,
 ) -> tuple[MuseumRow, ...]:
     """Judge exhibits and return their rows, in the order given; see :func:`museum_units`.
 
-    The rows, but for their seconds, depend on the exhibits, the budget and the seed alone.
+    The rows, but for their seconds, depend on the exhibits, the budget and the seed alone: not on `executor`, in whose
+    place `jobs` processes of this machine may stand.
     """
     units = museum_units(exhibits, error_budget=error_budget, seed=seed)
-    with make_executor(jobs) as executor:
-        return museum_rows(exhibits, execute(units, executor, progress))
+    with make_executor(executor or jobs) as workers:
+        return museum_rows(exhibits, execute(units, workers, progress))
 
 
 def museum_record(rows: Sequence[MuseumRow], *, error_budget: float) -> MuseumRecord:
@@ -151,10 +162,6 @@ def museum_record(rows: Sequence[MuseumRow], *, error_budget: float) -> MuseumRe
 
 def _unit_name(exhibit: Judged) -> str:
     return f"museum/{exhibit.id}"
-
-
-def _judge(exhibit: Judged, alpha: float, seed: int) -> Judgement:
-    return exhibit.judge(alpha=alpha, seed=seed)
 
 
 def _seed(root: int, exhibit_id: str) -> int:

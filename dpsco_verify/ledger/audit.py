@@ -16,8 +16,9 @@ from dpsco_verify.evidence import (
     checker,
 )
 from dpsco_verify.evidence.standing import with_checked_certificate
+from dpsco_verify.evidence.store import encode
 from dpsco_verify.evidence.versions import versions
-from dpsco_verify.execution import Outcome, Progress, WorkUnit, execute, make_executor
+from dpsco_verify.execution import ExecutorChoice, Outcome, Progress, WorkUnit, execute, make_executor
 from dpsco_verify.faults import Judged, museum_record, museum_rows, museum_units
 from dpsco_verify.inference.budget import ErrorBudget, Spending
 from dpsco_verify.ledger.baseline import Expectation
@@ -26,6 +27,7 @@ from dpsco_verify.ledger.gate import exit_code
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.registry import PAPER, all_claims, all_discrepancies
 from dpsco_verify.ledger.statement import Claim, Conclusion, Context
+from dpsco_verify.store import EvidenceStore, RunMemory
 from dpsco_verify.validation import require_integer
 
 ERROR_BUDGET = 1e-6
@@ -37,10 +39,15 @@ _MUSEUM_WEIGHT = 1.0 / 9.0
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
-    """The record of a run and the certificates that go with it, by relative path."""
+    """The record of a run and the certificates that go with it, by relative path.
+
+    `recalled` of its `units` units of work were in the store, and were not executed again.
+    """
 
     record: AuditRecord
     certificates: Mapping[str, bytes]
+    units: int = 0
+    recalled: int = 0
 
 
 def run_audit(
@@ -48,7 +55,9 @@ def run_audit(
     *,
     profile: Profile,
     seed: int,
-    jobs: int,
+    jobs: int = 1,
+    executor: ExecutorChoice | None = None,
+    store: EvidenceStore | None = None,
     baseline: Mapping[str, Expectation],
     exhibits: Sequence[Judged] = (),
     progress: Progress | None = None,
@@ -56,7 +65,9 @@ def run_audit(
     """Verify `claims`, judge the `exhibits` of the fault museum, and return the record.
 
     The error budget is split over all claims of the ledger and the museum, selected or not, so a claim's numbers do not
-    depend on what else is run. The record is the same, times aside, whatever the number of `jobs`.
+    depend on what else is run. The record is the same, times aside, whatever the `executor`, in whose place `jobs`
+    processes of this machine may stand, and whatever of it was in the `store`. Each unit of work is stored as soon as
+    it is finished, and the run when it is.
     """
     seed = require_integer("seed", seed, minimum=0)
     started = time.perf_counter()
@@ -76,8 +87,10 @@ def run_audit(
     museum_share = budget.share(MUSEUM)
     if exhibits:
         units += museum_units(exhibits, error_budget=museum_share.alpha, seed=seed)
-    with make_executor(jobs) as executor:
-        outcomes = execute(units, executor, progress)
+    run = store.begin_run(profile=profile.value, seed=seed) if store is not None else None
+    memory = RunMemory(store, run) if store is not None and run is not None else None
+    with make_executor(executor or jobs) as workers:
+        outcomes = execute(units, workers, progress, memory=memory)
 
     findings: list[Finding] = []
     certificates: dict[str, bytes] = {}
@@ -109,7 +122,14 @@ def run_audit(
         exit_code=int(exit_code(findings, museum)),
         seconds=time.perf_counter() - started,
     )
-    return Audit(record=record, certificates=certificates)
+    if store is not None and run is not None:
+        store.finish_run(run, exit_code=record.exit_code, results=encode(record))
+    return Audit(
+        record=record,
+        certificates=certificates,
+        units=len(units),
+        recalled=memory.recalled if memory is not None else 0,
+    )
 
 
 def _conclude(

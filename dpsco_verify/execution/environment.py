@@ -1,0 +1,40 @@
+"""What a process computes with: the sources of this package and the versions under it, as one short text."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import dpsco_verify
+
+NUMERIC_LIBRARIES = ("numpy", "scipy", "numba")
+"""The libraries that every unit's numbers may hang on."""
+
+
+def library_versions() -> dict[str, str]:
+    """Return the versions of Python, the machine's kind, and the numeric libraries."""
+    found = {"python": f"{platform.python_implementation()} {platform.python_version()} {platform.machine()}"}
+    for name in NUMERIC_LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "absent"
+    return found
+
+
+@functools.cache
+def environment() -> str:
+    """Return a text that is equal for two processes that compute with the same sources and libraries.
+
+    It is made once in a process: sources that change later are not the ones that the process has loaded.
+    """
+    digest = hashlib.sha256()
+    root = Path(dpsco_verify.__file__).parent
+    for path in sorted(root.rglob("*.py"), key=lambda path: path.relative_to(root).as_posix()):
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(root).as_posix()}\0{len(content)}\0".encode() + content)
+    libraries = ", ".join(f"{name} {number}" for name, number in library_versions().items())
+    return f"sources {digest.hexdigest()[:16]}, {libraries}"

@@ -1,0 +1,43 @@
+"""One thread for linear algebra in each worker: the workers are the parallelism.
+
+It also keeps the numbers the same: how many threads share a sum decides the order in which it is added up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+# Each brings a BLAS of its own, and only what is loaded can be limited.
+import numpy as np  # noqa: F401
+import scipy.linalg  # noqa: F401
+import threadpoolctl  # type: ignore[import-untyped]  # ships no type information
+
+ONE_THREAD = dict.fromkeys(
+    (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "BLIS_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+        "NUMEXPR_NUM_THREADS",
+        "NUMBA_NUM_THREADS",
+    ),
+    "1",
+)
+"""The environment of a worker process that is started by us: libraries read it when they are loaded."""
+
+
+def one_thread_from_now_on() -> None:
+    """Limit the libraries that this process has loaded so far, for good.
+
+    Nothing is restored: on a cluster whose workers have several threads another unit may be running.
+    """
+    threadpoolctl.threadpool_limits(limits=1)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Limit the libraries that this process has loaded, while the block runs."""
+    with threadpoolctl.threadpool_limits(limits=1):
+        yield

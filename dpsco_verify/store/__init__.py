@@ -1,0 +1,32 @@
+"""The evidence store: an audit that is killed goes on where it was, and earlier runs can be looked at."""
+
+from dpsco_verify.store.accumulation import earlier_evidence, over_runs
+from dpsco_verify.store.code import code_version
+from dpsco_verify.store.database import StoreError
+from dpsco_verify.store.e_values import Accumulated, EValue, RunEvidence, accumulate, null_name
+from dpsco_verify.store.evidence_store import Computation, EvidenceStore, StoredRun
+from dpsco_verify.store.keys import unit_key
+from dpsco_verify.store.memory import RunMemory
+from dpsco_verify.store.run_history import Change, ClaimHistory, History, RunSummary, history
+
+__all__ = [
+    "Accumulated",
+    "Change",
+    "ClaimHistory",
+    "Computation",
+    "EValue",
+    "EvidenceStore",
+    "History",
+    "RunEvidence",
+    "RunMemory",
+    "RunSummary",
+    "StoreError",
+    "StoredRun",
+    "accumulate",
+    "code_version",
+    "earlier_evidence",
+    "history",
+    "null_name",
+    "over_runs",
+    "unit_key",
+]

@@ -1,0 +1,187 @@
+"""The benchmarks run, their file holds the documented fields, and their arithmetic is right; times are not judged."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from benchmarks import __main__ as program
+from benchmarks import engine, measure, single_step
+from benchmarks.record import SCHEMA_VERSION, Report, Row, row
+from benchmarks.size import Size
+from dpsco_verify.privacy import StepCurve, step_delta
+
+ROOT = Path(__file__).parents[2]
+
+SUITES = [name for name in program.SUITES if name != "engine"]
+"""The engine's, which compiles in fresh processes, has a test of its own."""
+
+TOP = {"schema_version", "size", "started", "seconds", "machine", "load", "rows"}
+FIELDS = {
+    "group",
+    "name",
+    "unit",
+    "median",
+    "low",
+    "high",
+    "repetitions",
+    "at_least",
+    "at_most",
+    "met",
+    "note",
+}
+
+
+def check(path):
+    plain = json.loads(path.read_bytes())
+    assert set(plain) == TOP
+    for entry in plain["rows"]:
+        assert set(entry) == FIELDS
+    return msgspec.json.decode(path.read_bytes(), type=Report)
+
+
+@pytest.mark.slow
+def test_the_suites_run_and_the_file_is_as_documented(tmp_path):
+    path = tmp_path / "new" / "bench.json"
+    done = subprocess.run(  # noqa: S603  our own program
+        [sys.executable, "-m", "benchmarks", "--size", "tiny", "--json", str(path), "--only", *SUITES],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    report = check(path)
+    assert (report.schema_version, report.size) == (SCHEMA_VERSION, "tiny")
+    assert report.seconds > 0
+    assert {"cores", "python", "numpy"} <= set(report.machine)
+    names = [(figure.group, figure.name) for figure in report.rows]
+    assert len(names) == len(set(names))
+    for figure in report.rows:
+        assert figure.low <= figure.median <= figure.high
+        assert all(math.isfinite(x) for x in (figure.low, figure.median, figure.high))
+        assert (figure.met is None) == (figure.at_least is None and figure.at_most is None)
+        assert figure.name in done.stdout
+        if "relative error" in figure.name and figure.met is not None:  # no time in it, so it has to be met
+            assert figure.met
+    assert {figure.group for figure in report.rows} == {
+        "single step",
+        "stopping time",
+        "audit",
+        "workers",
+        "fast path over oracle",
+    }
+
+
+@pytest.mark.slow
+def test_the_engine_is_measured(monkeypatch):
+    monkeypatch.setattr(engine, "_first_run", lambda size: iter(()))  # half a minute of compiling
+    figures = list(program.SUITES["engine"](Size.TINY))
+    assert all(figure.median > 0 and figure.repetitions >= 1 for figure in figures if figure.unit == "x")
+    floors = [figure for figure in figures if "time over that of its normals" in figure.name]
+    assert sum(figure.at_most is not None for figure in floors) == 5
+    assert {f"growth of the time with {name}" for name in ("n", "runs", "d")} <= {f.name for f in figures}
+
+
+def stand_in(size):
+    yield row("a group", f"a ratio at {size}", [3.0, 1.0, 2.0], unit="x", at_least=2.5, note="of three")
+    yield row("a group", "an error", [1e-12], unit="1", at_most=1e-9)
+
+
+def test_a_missed_target_is_said_and_turns_the_exit_code(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(program, "SUITES", {"single-step": stand_in})
+    path = tmp_path / "bench.json"
+    assert program.main(["--size", "tiny", "--json", str(path)]) == 0
+    assert program.main(["--check"]) == 1
+    with pytest.raises(SystemExit, match="2"):
+        program.main(["--size", "tiny", "--check"])
+    first, second = check(path).rows
+    assert (first.median, first.low, first.high, first.repetitions, first.met) == (2.0, 1.0, 3.0, 3, False)
+    assert second.met is True
+    lines = capsys.readouterr().out.splitlines()
+    assert any("a ratio at tiny" in text and "MISSED, at least 2.5" in text for text in lines)
+    assert any("1 of 2 targets missed" in text for text in lines)
+
+
+def test_without_a_target_nothing_is_met_or_missed():
+    assert row("g", "n", [1.0], unit="x").met is None
+    assert row("g", "n", [1.0], unit="x", at_least=1.0, at_most=2.0).met is True
+    assert row("g", "n", [3.0], unit="x", at_least=1.0, at_most=2.0).met is False
+
+
+def test_unknown_fields_are_refused():
+    data = msgspec.json.encode(row("g", "n", [1.0], unit="x"))
+    assert msgspec.json.decode(data, type=Row).name == "n"
+    with pytest.raises(msgspec.ValidationError, match="unknown field"):
+        msgspec.json.decode(data[:-1] + b',"more":1}', type=Row)
+
+
+def test_exponents_of_powers_are_exact():
+    sizes = [10, 100, 1000, 5000]
+    times = [[3.0 * s**e for s in sizes] for e in (0.0, 1.0, 1.5)]
+    np.testing.assert_allclose(measure.exponents(sizes, times), [0.0, 1.0, 1.5], atol=1e-12)
+
+
+class FakeClock:
+    """A clock that an action sets."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+    def taking(self, duration):
+        def action():
+            self.now += duration
+
+        return action
+
+
+def test_times_are_taken_in_turn():
+    clock = FakeClock()
+    pairs = measure.in_turn(clock.taking(1.0), clock.taking(3.0), rounds=4, calls=(5, 2), clock=clock)
+    assert pairs == [(1.0, 3.0)] * 4
+    assert clock.now == 4.0 + 4 * (5 * 1.0 + 2 * 3.0)
+
+
+def test_ratios_are_by_point():
+    clock = FakeClock()
+    figure = measure.faster(
+        "g",
+        "n",
+        clock.taking(2.0),
+        clock.taking(6.0),
+        rounds=3,
+        fast_points=100,
+        slow_points=3,
+        at_least=50,
+        clock=clock,
+    )
+    assert figure.median == pytest.approx(100.0)  # 2 s a point against 0.02 s
+    assert figure.met is True
+
+
+def test_relative_differences_from_logarithms():
+    assert measure.relative_difference(math.log(2.0), math.log(2.0)) == 0.0
+    assert measure.relative_difference(math.log(2.1), math.log(2.0)) == pytest.approx(0.05)
+    assert measure.relative_difference(-math.inf, 0.0) == math.inf
+
+
+@pytest.mark.parametrize(("p", "epsilon", "sigma"), [(0.1, 0.3, 2.0), (0.01, 0.02, 3.0), (0.3, 1.0, 1.0)])
+def test_the_three_ways_compute_the_same_number(p, epsilon, sigma):
+    exact = float(step_delta(StepCurve.REPLACE_ONE, p, epsilon, sigma))
+    assert single_step.by_integration(p, epsilon, sigma) == pytest.approx(exact, rel=1e-8)
+    assert single_step.by_accountant(p, epsilon, sigma) == pytest.approx(exact, rel=2e-2)
+
+
+def test_sizes():
+    assert (Size.FULL.of(5, 1), Size.TINY.of(5, 1)) == (5, 1)
+    assert Size("tiny").rounds < Size.FULL.rounds
