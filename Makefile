@@ -36,6 +36,8 @@ $(STAMP_RUN): requirements/run.txt pyproject.toml | $(VENV)/bin/python
 	@echo "installing what running needs (pinned by hash)" >&2
 	@$(PIP_INSTALL) --require-hashes --requirement requirements/run.txt
 	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@echo "compiling the kernel" >&2
+	@$(BIN)/python -m dpsco_verify.algorithm
 	@touch $@
 
 $(STAMP_TEST): requirements/test.txt $(STAMP_RUN)

@@ -283,3 +283,11 @@ def test_plans():
     assert plan_run(loss=Logistic(), convex_set=WholeSpace(3), options=options, n=2**32 - 1) is not None
     assert plan_run(loss=Logistic(), convex_set=WholeSpace(3), options=options, n=2**32) is None
     assert plan_mirror(potential=PNorm(2.0), convex_set=WholeSpace(3)) is None
+
+
+def test_the_kernel_can_be_compiled_ahead():
+    from dpsco_verify.algorithm import __main__ as ahead
+    from dpsco_verify.algorithm.kernel import runs
+
+    ahead.main()
+    assert runs.run_blocks._compiled is not None
