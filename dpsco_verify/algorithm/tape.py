@@ -54,6 +54,19 @@ class GeneratorTape:
 
 
 @dataclass
+class AntitheticTape:
+    """The rows of another tape, each twice: the second time with the noise negated, which is as likely."""
+
+    tape: Tape
+
+    def next(self) -> tuple[IntArray, FloatArray]:
+        """Draw the next iteration: rows 2r and 2r + 1 are the pair of row r."""
+        indices, normals = self.tape.next()
+        signs = np.tile([1.0, -1.0], len(normals))[:, np.newaxis]
+        return np.repeat(indices, 2, axis=0), signs * np.repeat(normals, 2, axis=0)
+
+
+@dataclass
 class RecordedTape:
     """Recorded randomness: `indices` of shape (iterations, runs, m), `normals` of shape (iterations, runs, d)."""
 

@@ -59,6 +59,7 @@ def run_compiled(
     options: Options,
     rng: np.random.Generator,
     record: bool = False,
+    antithetic: bool = False,
     progress: Progress | None = None,
 ) -> CompiledRuns:
     """Run Algorithm 1 on the data sets of `setup`, shape (R, n, k), whose numbers need not have been checked.
@@ -71,6 +72,8 @@ def run_compiled(
         Gives the 48 words at which the kernel's own stream begins, and nothing else.
     record
         Whether to return the draws.
+    antithetic
+        Whether each data set has two runs, one after the other, with the same draws and opposite noise.
     progress
         Called between blocks of runs.
 
@@ -81,11 +84,13 @@ def run_compiled(
     """
     stream = open_stream(rng)
     if not record:
-        return _Call(setup, plan, convex_set, options, stream, _Schedule(step_size), 0).execute(progress)
+        return _Call(setup, plan, convex_set, options, stream, _Schedule(step_size), 0, antithetic).execute(
+            progress
+        )
     schedule = _Schedule(step_size)
     capacity = 4 * setup.n
     while True:
-        call = _Call(setup, plan, convex_set, options, copy_stream(stream), schedule, capacity)
+        call = _Call(setup, plan, convex_set, options, copy_stream(stream), schedule, capacity, antithetic)
         try:
             return call.execute(progress)
         except _RecordingFullError:
@@ -124,12 +129,15 @@ class _Call:
         stream: Stream,
         schedule: _Schedule,
         capacity: int,
+        antithetic: bool,  # noqa: FBT001  called here alone
     ) -> None:
         self.setup, self.convex_set, self.options = setup, convex_set, options
         self.schedule = schedule
-        runs, n, width = setup.data.shape
+        sets, n, width = setup.data.shape
+        self.paired = int(antithetic)
+        runs = sets << self.paired
         d, m = convex_set.dimension, options.batch_size
-        self.block = block = block_size(d)
+        self.block = block = block_size(d) & ~self.paired
         self.stop_at = options.stopping.distinct_points(n)
         self.data, self.stride = _flat(setup.data)
         self.resume = np.zeros(3, dtype=np.int64)
@@ -167,7 +175,7 @@ class _Call:
 
     def execute(self, progress: Progress | None) -> CompiledRuns:
         """Run all and return the results."""
-        runs, n, _ = self.setup.data.shape
+        runs, n = len(self.outputs), self.setup.n
         a_call = max(1, runs)
         if progress:
             blocks = max(1, _CALL_NUMBERS // (self.block * n * self.convex_set.dimension))
@@ -194,7 +202,7 @@ class _Call:
             arrays = [*self.arrays, schedule.values, *self.workspace]
             steps = -1 if schedule.constant else schedule.values.size
             status = runs.run_blocks(
-                np.array([last, *self.sizes, steps, len(self.indices) or -1, len(self.outputs)]),
+                np.array([last, *self.sizes, steps, len(self.indices) or -1, len(self.outputs), self.paired]),
                 self.scales,
                 np.array([array.ctypes.data for array in arrays]),
             )

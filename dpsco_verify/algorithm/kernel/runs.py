@@ -135,6 +135,27 @@ def _retire(
 
 
 @inlined
+def _pair_batches(count: int, m: int, batches: IntArray) -> None:
+    """Give the batch of each run to two neighbours; from the last to the first, as they lie in one array."""
+    half = count // 2
+    for j in range(m - 1, -1, -1):
+        for k in range(half - 1, -1, -1):
+            index = batches[j * half + k]
+            batches[j * count + 2 * k], batches[j * count + 2 * k + 1] = index, index
+
+
+@inlined
+def _pair_normals(count: int, d: int, normals: FloatArray) -> None:
+    """Give the noise of each run to two neighbours, to the second negated."""
+    for k in range(count // 2 - 1, -1, -1):
+        for i in range(d - 1, -1, -1):
+            normal = normals[k * d + i]
+            normals[(2 * k + 1) * d + i] = -normal
+        for i in range(d):
+            normals[2 * k * d + i] = -normals[(2 * k + 1) * d + i]
+
+
+@inlined
 def _record(
     count: int,
     d: int,
@@ -173,6 +194,7 @@ def _make(kernel_version: int) -> Callable[..., Any]:  # noqa: C901, PLR0915  as
         steps = sizes[10]
         capacity = sizes[11]
         all_runs = sizes[12]
+        paired = sizes[13]  # 1 where two neighbours share their draws, with opposite noise; else 0
         loss_number = scales[0]
         noise_scale = scales[1]
         longest = scales[2]
@@ -212,11 +234,13 @@ def _make(kernel_version: int) -> Callable[..., Any]:  # noqa: C901, PLR0915  as
             run = resume[RUN]
             runs = min(block, last - run)
             if resume[TIME] == 0:
-                if stride > 0 and not bounded(data, run * stride, runs * stride, _LARGEST_DOUBLE):
+                if stride > 0 and not bounded(
+                    data, (run >> paired) * stride, (runs >> paired) * stride, _LARGEST_DOUBLE
+                ):
                     return NOT_FINITE
                 resume[ACTIVE] = runs
                 for k in range(runs):
-                    places[k], rows[k], bases[k] = run + k, k * bit_words, (run + k) * stride
+                    places[k], rows[k], bases[k] = run + k, k * bit_words, ((run + k) >> paired) * stride
                     for i in range(d):
                         w[k * d + i], sums[k * d + i] = start[i], 0.0
                 for i in range(runs * bit_words):
@@ -230,10 +254,15 @@ def _make(kernel_version: int) -> Callable[..., Any]:  # noqa: C901, PLR0915  as
                 if t == steps:
                     return PAUSED
                 eta = step_sizes[t] if steps >= 0 else step_sizes[0]
-                draw_batches(lanes, words, position, n, batches, count, m)
+                drawn = count >> paired
+                draw_batches(lanes, words, position, n, batches, drawn, m)
+                if paired:
+                    _pair_batches(count, m, batches)
                 _look_up(seen, rows, count, m, batches, fresh, news)
                 _fetch(data, bases, width, count, m, batches, fresh)
-                fill_normals(lanes, words, position, edges, heights, widths, count * d, normals, unsettled)
+                fill_normals(lanes, words, position, edges, heights, widths, drawn * d, normals, unsettled)
+                if paired:
+                    _pair_normals(count, d, normals)
                 wrong = 0
                 for j in range(m):
                     wrong = subgradients(

@@ -99,7 +99,7 @@ def measured_table(measured: list[Measured]) -> Table:
             Column(name="d"),
             Column(name="n", unit="points"),
             Column(name="σ", unit="L"),
-            Column(name="runs"),
+            Column(name="runs or pairs"),
             Column(name="mean", unit=unit),
             Column(name="at least", unit=unit),
             Column(name="at most", unit=unit),
@@ -144,9 +144,9 @@ def ratio_plot(reading: str, measured: list[Measured], constant: float, proven: 
     return LinePlot(
         id="ratio",
         title=f"Excess risk in units of D(L + σ√d)/√n, reading {reading}",
-        caption="Mean over independent runs at the σ that is worst for each instance and n, with confidence "
-        "intervals at the level of the error budget, all valid at once. The theorem says that no mean lies above "
-        "the dashed line.",
+        caption="Mean over independent runs (antithetic pairs where σ√d ≥ L) at the worst σ of each instance and n, "
+        "with confidence intervals at the level of the error budget, all valid at once. The theorem says that "
+        "no mean lies above the dashed line.",
         x_axis=Axis(label="n (points)", scale=Scale.LOG),
         y_axis=Axis(label="excess risk / (D(L + σ√d)/√n)"),
         series=tuple(series),
