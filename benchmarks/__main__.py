@@ -14,12 +14,13 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks import auditing, engine, oracles, single_step, stopping, workers
+from benchmarks import auditing, engine, estimates, oracles, single_step, stopping, workers
 from benchmarks.record import SCHEMA_VERSION, Report, Row
 from benchmarks.size import Size
 
 SUITES: dict[str, Callable[[Size], Iterable[Row]]] = {
     "engine": engine.rows,
+    "estimates": estimates.rows,
     "single-step": single_step.rows,
     "stopping": stopping.rows,
     "audit": auditing.rows,

@@ -72,6 +72,7 @@ def test_the_suites_run_and_the_file_is_as_documented(tmp_path):
         if "relative error" in figure.name and figure.met is not None:  # no time in it, so it has to be met
             assert figure.met
     assert {figure.group for figure in report.rows} == {
+        "estimates",
         "single step",
         "stopping time",
         "audit",
