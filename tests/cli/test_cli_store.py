@@ -20,6 +20,9 @@ from dpsco_verify.cli import main
 from dpsco_verify.cli.options import default_store
 from dpsco_verify.store import EvidenceStore
 
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
+
+
 FAST = ("--profile", "quick", "--select", "exp-linear", "--select", "kl-bound", "--format", "json")
 
 

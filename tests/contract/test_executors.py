@@ -30,6 +30,9 @@ from dpsco_verify.execution import (
 from dpsco_verify.execution import cluster as cluster_module
 from dpsco_verify.store.codec import encode
 
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
+
+
 SOURCE = '''
 import os, signal, time
 import numpy as np

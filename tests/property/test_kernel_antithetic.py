@@ -19,6 +19,8 @@ from dpsco_verify.algorithm import (
 from dpsco_verify.geometry import Box, L2Ball, WholeSpace
 from dpsco_verify.problems import AbsoluteDeviation, Drift, Linear
 
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
+
 
 @given(
     d=st.sampled_from([1, 2, 7, 33, 100, 171, 300]),

@@ -21,6 +21,9 @@ from dpsco_verify.algorithm import (
 from dpsco_verify.geometry import Box, HalfSpace, L1Ball, L2Ball, Simplex, WholeSpace
 from dpsco_verify.problems import AbsoluteDeviation, Hinge, Huber, Linear, Logistic, Quantile
 
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
+
+
 LOSSES = [Linear(), AbsoluteDeviation(), Quantile(0.3), Huber(0.5), Hinge(), Logistic()]
 
 

@@ -27,6 +27,8 @@ from dpsco_verify.geometry import (
     WholeSpace,
 )
 
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
+
 
 def pairs(d):
     return [

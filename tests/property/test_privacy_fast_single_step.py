@@ -21,6 +21,9 @@ from dpsco_verify.privacy.single_step import (
     zero_out_upper_bound,
 )
 
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
+
+
 ALLOWED = 1e-9
 """Relative error of δ where δ > 1e-300, and of log δ below."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import flint
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +17,8 @@ from dpsco_verify.algorithm.stopping_law import (
     tail_exact,
 )
 from dpsco_verify.privacy.balls import ball
+
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
 
 
 @st.composite

@@ -6,11 +6,15 @@ import contextlib
 import struct
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from dpsco_verify.store.codec import DamagedValueError, decode, encode
+
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
+
 
 SCALARS = (
     st.none()

@@ -26,6 +26,9 @@ from dpsco_verify.algorithm.stopping_law import survival
 from dpsco_verify.geometry import WholeSpace
 from dpsco_verify.problems import Linear
 
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
+
+
 LEVEL = 1e-9
 COUNT = 2**24
 

@@ -29,7 +29,7 @@ CONTROLS: tuple[AlgorithmExhibit, ...] = (
         truth="right; refuses gradients beyond L",
         implementation=Oracle(),
         effort=0.5,
-        cost=2.0,
+        cost=6.0,
     ),
 )
 

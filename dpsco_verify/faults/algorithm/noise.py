@@ -100,7 +100,7 @@ NOISE_EXHIBITS: tuple[AlgorithmExhibit, ...] = (
         truth="the first step's δ(1) at σ = L, n = 2 is 0.454, not 0.210",
         implementation=PlainRun(noise=half),
         caught_by=("noise-scale", "single-step-privacy"),
-        cost=0.5,
+        cost=5.0,
     ),
     AlgorithmExhibit(
         id="algorithm-sigma-as-variance",

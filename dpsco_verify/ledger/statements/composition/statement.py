@@ -83,7 +83,7 @@ class Composition:
                     name=f"{prefix}/grid/n={n}",
                     function=cells_of.decide_places,
                     arguments={"claim": claimed, "places": grid},
-                    cost=1.5e-3 * len(grid),
+                    cost=1e-2 * len(grid),
                 )
             )
             if reading.id == "corrected":
@@ -92,7 +92,7 @@ class Composition:
                         name=f"{prefix}/one-less/n={n}",
                         function=cells_of.decide_places,
                         arguments={"claim": claim.one_less, "places": grid},
-                        cost=1.5e-3 * len(grid),
+                        cost=1e-2 * len(grid),
                     )
                 )
             units.append(

@@ -56,7 +56,7 @@ def units(prefix: str, plan: Plan, seed: int) -> Sequence[WorkUnit]:
                 name=name,
                 function=measure,
                 arguments={"cell": cell, "runs": plan.runs, "seed": seed, "name": name},
-                cost=cell.n * (2e-4 + 2e-7 * plan.runs * cell.dimension),
+                cost=cell.n * (2e-4 + 2e-8 * plan.runs * cell.dimension),
             ),
             WorkUnit(
                 name=f"{prefix}/exact/{cell.name}",

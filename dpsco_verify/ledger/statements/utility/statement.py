@@ -150,7 +150,7 @@ class Utility:
                     "largest_n": work.largest_n,
                     "name": f"{prefix}/search",
                 },
-                cost=10.0,
+                cost=4.0,
             )
         )
         return units
