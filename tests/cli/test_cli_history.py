@@ -10,6 +10,8 @@ from click.testing import CliRunner
 from dpsco_verify.cli import main
 from dpsco_verify.store import EvidenceStore, StoreError, history
 
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
+
 
 def run(*arguments):
     """Run the program in this process; anything but an orderly exit is raised."""

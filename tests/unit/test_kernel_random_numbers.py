@@ -13,6 +13,9 @@ from dpsco_verify.algorithm.kernel import random_numbers
 from dpsco_verify.algorithm.kernel.stream import LANES, WORDS, copy_stream, open_stream
 from dpsco_verify.algorithm.kernel.ziggurat import LAYERS, Ziggurat, layer_area, ziggurat
 
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
+
+
 MASK = 2**64 - 1
 
 

@@ -12,6 +12,9 @@ import pytest
 from dpsco_verify.store import code, sources
 from dpsco_verify.store.code import code_files, code_version
 
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
+
+
 PACKAGE = {
     "__init__.py": '"""A package."""\n',
     "a/__init__.py": "from own_package.a.one import One\n"

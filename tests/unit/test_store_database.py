@@ -22,6 +22,9 @@ from dpsco_verify.errors import InputError
 from dpsco_verify.execution import Outcome, Performance, SerialExecutor, WorkUnit, execute
 from dpsco_verify.store import EvidenceStore, RunMemory, StoreError, database
 
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
+
+
 KEY = bytes(range(32))
 
 
