@@ -112,8 +112,10 @@ class _Family:
         best = int(np.argmax(rating(p, q, [self.order], self.samples, self.samples)[0]))
         largest = float(np.abs(first - second).max())
         if self.seen:
-            # The losses are known to an eighth, and at most ε where a pure claim holds.
-            largest = factor * min((1.0 + 1.0 / _CLEAR) * float(np.abs(self.loss).max()), self.order.epsilon)
+            # The losses are known to an eighth, and at most ε where a pure claim holds; at ε = 0 those that were seen
+            # are not the claim's.
+            bound = self.order.epsilon or math.inf
+            largest = factor * min((1.0 + 1.0 / _CLEAR) * float(np.abs(self.loss).max()), bound)
         return float(p[best]), float(q[best]), largest
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 # Each brings a BLAS of its own, and only what is loaded can be limited.
-import numpy as np  # noqa: F401
-import scipy.linalg  # noqa: F401
+import numpy as np  # noqa: F401  loads its BLAS
+import scipy.linalg  # noqa: F401  loads its own
 import threadpoolctl  # type: ignore[import-untyped]  # ships no type information
 
 ONE_THREAD = dict.fromkeys(

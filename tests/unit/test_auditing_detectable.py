@@ -75,3 +75,11 @@ def test_outputs_that_are_never_seen_twice_have_an_mdv_too():
     mdv = audited(lambda data, size, rng: np.where(rng.random((size, 3)) < 0.5, 0.0, 1.0), samples=3000).mdv
     assert mdv is not None
     assert math.isfinite(mdv.epsilon)
+
+
+def test_against_a_claim_of_no_loss_at_all_the_losses_are_those_that_were_seen():
+    # Below so strict a level a small loss is seen and not yet a violation.
+    result = audited(randomised_response(0.2), epsilon=0.0, samples=3000, alpha=1e-12)
+    assert result.verdict is AuditVerdict.NOT_VIOLATED
+    assert result.mdv.privacy_loss_factor is not None
+    assert result.mdv.epsilon > 0.2

@@ -36,8 +36,9 @@ def excess_ratios(
     """Return ``(F(ŵ) − F*)/(DG/√n)``, with G = L + σ√d, independent and unbiased, for the price of `runs` runs.
 
     Where the noise exceeds the gradients, σ√d ≥ L, each is the mean of an antithetic pair of runs and there are half as
-    many; its variance there is 0.1 to 0.4 of a run's on the ledger's instances, so the intervals are narrower. Where
-    the noise is smaller a pair can be worth less than two runs.
+    many. On the ledger's instances its variance is then less than half of a run's, so the intervals are narrower for
+    the same price (``python -m benchmarks --only estimates``). Where the noise is smaller a pair can be worth less than
+    two runs.
 
     F* is the value at a feasible point, at most the certified gap above the minimum: the excess errs downwards, so it
     can only make a refutation harder.

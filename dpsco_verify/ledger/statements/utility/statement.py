@@ -252,8 +252,9 @@ class Utility:
                 f"{m.mean:.4g} · D(L + σ√d)/√n, above {m.bound:g}"
             )
             words = (
-                f"On {m.instance} with n = {m.n}, d = {m.dimension}, σ = {m.sigma:g} L, the mean excess risk of "
-                f"{m.runs} runs is {m.mean:.6g} (between {m.low:.6g} and {m.high:.6g}) in units of D(L + σ√d)/√n."
+                f"On {m.instance} with n = {m.n}, d = {m.dimension}, σ = {m.sigma:g} L, the mean excess risk "
+                f"of {m.runs} runs or pairs is {m.mean:.6g} (between {m.low:.6g} and {m.high:.6g}) in units of "
+                "D(L + σ√d)/√n."
             )
             return Verdict.REFUTED, summary, certificate, words
         if proven is not None and proven < self.constant:
@@ -312,7 +313,7 @@ class Utility:
         evidence["largest ratio found by the search"] = Quantity(
             value=c.mean,
             unit=unit,
-            note=f"mean of {c.runs} fresh runs, between {c.low:.4g} and {c.high:.4g}; {worst.trials} trials; "
+            note=f"mean of {c.runs} fresh runs or pairs, between {c.low:.4g} and {c.high:.4g}; {worst.trials} trials; "
             f"{worst.description}",
         )
         evidence["instances measured"] = Quantity(
