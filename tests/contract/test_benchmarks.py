@@ -18,6 +18,9 @@ from benchmarks.record import SCHEMA_VERSION, Report, Row, row
 from benchmarks.size import Size
 from dpsco_verify.privacy import StepCurve, step_delta
 
+pytestmark = pytest.mark.slow  # seconds of processes or exact sums: the whole suite has time for them
+
+
 ROOT = Path(__file__).parents[2]
 
 SUITES = [name for name in program.SUITES if name != "engine"]

@@ -39,6 +39,7 @@ def test_the_museum_stands_in_the_record_and_in_the_budget():
     assert [msgspec.structs.replace(f, seconds=0.0) for f in record.claims] == timeless
 
 
+@pytest.mark.slow
 def test_the_number_of_workers_does_not_show():
     one, two = (
         [msgspec.structs.replace(e, seconds=0.0) for e in run(SOME, jobs=jobs).museum.exhibits]

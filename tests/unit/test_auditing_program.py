@@ -23,6 +23,9 @@ from dpsco_verify.auditing.program import Program
 from dpsco_verify.auditing.program_lines import UnreadableLineError, output_of, request_line
 from dpsco_verify.errors import InputError
 
+pytestmark = pytest.mark.slow  # seconds of processes or exact sums: the whole suite has time for them
+
+
 RNG = np.random.default_rng
 
 SOURCE = """

@@ -39,6 +39,9 @@ from dpsco_verify.geometry.properties import (
     check_variational_inequality,
 )
 
+pytestmark = pytest.mark.slow  # seconds of processes or exact sums: the whole suite has time for them
+
+
 DIMENSION = 4
 
 

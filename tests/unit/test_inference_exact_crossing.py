@@ -16,6 +16,8 @@ from dpsco_verify.inference import BettingConfidenceSequence, BettingEProcess
 from dpsco_verify.inference.bets import log_factors, log_mean_exp, log_wealth_of_counts
 from dpsco_verify.inference.binomial import clopper_pearson_lower, clopper_pearson_upper
 
+pytestmark = pytest.mark.slow  # seconds of processes or exact sums: the whole suite has time for them
+
 
 def crossing_probability(rejects, p, n):
     """P(rejects(t)[S_t] for some t ≤ n), S_t ~ Bin(t, p); also the law of S_n among the paths that never did."""
