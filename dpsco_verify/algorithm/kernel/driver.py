@@ -143,6 +143,7 @@ class _Call:
         self.resume = np.zeros(3, dtype=np.int64)
         self.w, self.g = np.zeros((block, d)), np.zeros((block, d))
         self.outputs, self.counts = np.zeros((runs, d)), np.zeros((runs, 3), dtype=np.int64)
+        self.distinct = np.zeros(block, dtype=np.int64)
         self.indices = np.zeros((capacity, runs, m), dtype=np.int64)
         self.normals = np.zeros((capacity, runs, d))
         self.sizes = [block, n, d, m, width, self.stride, self.stop_at]
@@ -164,6 +165,7 @@ class _Call:
             *np.zeros((2, block * d)),  # sums, means
             np.zeros(block * ((n + 63) // 64), dtype=np.uint64),  # seen
             *(np.zeros(block, dtype=np.int64) for _ in range(4)),  # places, rows, bases, news
+            *(self.distinct, np.zeros(block, dtype=np.int64)),  # distinct points, iterations that found one
             *(np.zeros(block * m, dtype=np.int64) for _ in range(2)),  # batches, fresh
             np.zeros(block * d),  # normals
             np.zeros(block * d + 1, dtype=np.int64),  # unsettled
@@ -217,8 +219,7 @@ class _Call:
 
     def _certainly_needed(self) -> int:
         """Return a number of iterations that the run farthest from its stop cannot do without."""
-        first = int(self.resume[0])
-        fewest = int(self.counts[first : first + self.block, 1].min()) if self.resume[1] else 0
+        fewest = int(self.distinct[: self.resume[2]].min()) if self.resume[1] else 0
         return -(-(self.stop_at - fewest) // self.options.batch_size)
 
     def _fail(self, *, long_subgradient: bool) -> None:

@@ -98,13 +98,25 @@ def _move(
 
 
 @inlined
+def _count(news: IntArray, count: int, stop_at: int, distinct: IntArray, updates: IntArray) -> int:
+    """Count the points and the iterations that found one; return how many runs stop."""
+    stopping = 0
+    for k in range(count):
+        distinct[k] += news[k]
+        updates[k] += news[k] > 0
+        stopping += distinct[k] >= stop_at
+    return stopping
+
+
+@inlined
 def _retire(
     w: FloatArray,
     count: int,
     d: int,
     t: int,
     stop_at: int,
-    news: IntArray,
+    distinct: IntArray,
+    updates: IntArray,
     counts: IntArray,
     sums: FloatArray,
     outputs: FloatArray,
@@ -112,25 +124,22 @@ def _retire(
     rows: IntArray,
     bases: IntArray,
 ) -> int:
-    """Count the points, write out the averages of the runs that stop, and close the ranks; return how many go on."""
+    """Write out the averages of the runs that stop, and close the ranks; return how many go on."""
     left = 0
     for k in range(count):
         place = places[k]
-        new = news[k]
-        distinct = counts[3 * place + 1] + new
-        counts[3 * place + 1] = distinct
-        counts[3 * place + 2] += new > 0
-        if distinct < stop_at:
+        if distinct[k] < stop_at:
             if left < k:
                 places[left], rows[left], bases[left] = place, rows[k], bases[k]
+                distinct[left], updates[left] = distinct[k], updates[k]
                 for i in range(d):
                     w[left * d + i] = w[k * d + i]
                     sums[left * d + i] = sums[k * d + i]
             left += 1
         else:
-            counts[3 * place] = t
+            counts[3 * place], counts[3 * place + 1], counts[3 * place + 2] = t, distinct[k], updates[k]
             for i in range(d):
-                outputs[place * d + i] = sums[k * d + i] / counts[3 * place + 2]
+                outputs[place * d + i] = sums[k * d + i] / updates[k]
     return left
 
 
@@ -220,15 +229,17 @@ def _make(kernel_version: int) -> Callable[..., Any]:  # noqa: C901, PLR0915  as
         rows = integers(addresses[19])
         bases = integers(addresses[20])
         news = integers(addresses[21])
-        batches = integers(addresses[22])
-        fresh = integers(addresses[23])
-        normals = doubles(addresses[24])
-        unsettled = integers(addresses[25])
-        room = doubles(addresses[26])
-        distances = doubles(addresses[27])
-        g = doubles(addresses[28])
-        recorded_indices = integers(addresses[29])
-        recorded_normals = doubles(addresses[30])
+        distinct = integers(addresses[22])
+        updates = integers(addresses[23])
+        batches = integers(addresses[24])
+        fresh = integers(addresses[25])
+        normals = doubles(addresses[26])
+        unsettled = integers(addresses[27])
+        room = doubles(addresses[28])
+        distances = doubles(addresses[29])
+        g = doubles(addresses[30])
+        recorded_indices = integers(addresses[31])
+        recorded_normals = doubles(addresses[32])
         bit_words = (n + 63) // 64
         while resume[RUN] < last:
             run = resume[RUN]
@@ -241,6 +252,7 @@ def _make(kernel_version: int) -> Callable[..., Any]:  # noqa: C901, PLR0915  as
                 resume[ACTIVE] = runs
                 for k in range(runs):
                     places[k], rows[k], bases[k] = run + k, k * bit_words, ((run + k) >> paired) * stride
+                    distinct[k], updates[k] = 0, 0
                     for i in range(d):
                         w[k * d + i], sums[k * d + i] = start[i], 0.0
                 for i in range(runs * bit_words):
@@ -303,7 +315,10 @@ def _make(kernel_version: int) -> Callable[..., Any]:  # noqa: C901, PLR0915  as
                 if not project(w, count, d, set_kind, set_numbers, set_vectors, room, distances):
                     return BAD_POINT
                 t += 1
-                count = _retire(w, count, d, t, stop_at, news, counts, sums, outputs, places, rows, bases)
+                if _count(news, count, stop_at, distinct, updates) > 0:
+                    count = _retire(
+                        w, count, d, t, stop_at, distinct, updates, counts, sums, outputs, places, rows, bases
+                    )
             resume[RUN] = run + runs
             resume[TIME] = 0
         return DONE
