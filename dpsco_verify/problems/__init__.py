@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dpsco_verify.problems.losses import (
     AbsoluteDeviation,
+    EuclideanDistance,
     Hinge,
     Huber,
     Linear,
@@ -21,13 +22,17 @@ from dpsco_verify.problems.populations import (
     Population,
     breast_cancer,
     diabetes,
+    digits,
     engel,
+    fair,
+    randhie,
 )
 
 __all__ = [
     "AbsoluteDeviation",
     "CertifiedMinimum",
     "Drift",
+    "EuclideanDistance",
     "FinitePopulation",
     "Hinge",
     "Huber",
@@ -41,5 +46,8 @@ __all__ = [
     "Quantile",
     "breast_cancer",
     "diabetes",
+    "digits",
     "engel",
+    "fair",
+    "randhie",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dpsco_verify.problems.losses.absolute_deviation import AbsoluteDeviation
 from dpsco_verify.problems.losses.classification import ClassificationLoss
+from dpsco_verify.problems.losses.euclidean_distance import EuclideanDistance
 from dpsco_verify.problems.losses.hinge import Hinge
 from dpsco_verify.problems.losses.huber import Huber
 from dpsco_verify.problems.losses.linear import Linear
@@ -15,6 +16,7 @@ from dpsco_verify.problems.losses.quantile import Quantile
 __all__ = [
     "AbsoluteDeviation",
     "ClassificationLoss",
+    "EuclideanDistance",
     "Hinge",
     "Huber",
     "Linear",

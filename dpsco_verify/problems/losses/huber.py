@@ -37,6 +37,11 @@ class Huber(LinearPredictorLoss):
         """Return the threshold."""
         return self.threshold
 
+    @property
+    def curvature_bound(self) -> float:
+        """Return 1."""
+        return 1.0
+
     def score_value(self, score: FloatArray, target: FloatArray) -> FloatArray:
         """Return ``c·(r − c/2)`` where ``c`` is ``r`` clipped to ``[-T, T]``, never ``r²`` of a large ``r``."""
         residual = score - target

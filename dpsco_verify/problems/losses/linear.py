@@ -45,3 +45,7 @@ class Linear(Loss):
     def lipschitz(self, data_radius: float) -> float:
         """Return `data_radius`: the gradient's norm is the data point's."""
         return require_non_negative("data_radius", data_radius)
+
+    def smoothness(self, data_radius: float) -> float:  # noqa: ARG002  the same for all data
+        """Return 0: the gradient is constant."""
+        return 0.0

@@ -32,6 +32,11 @@ class LinearPredictorLoss(Loss):
     def slope_bound(self) -> float:
         """The supremum of ``|φ'(s, t)|`` over all scores and targets."""
 
+    @property
+    def curvature_bound(self) -> float | None:
+        """The smallest Lipschitz constant of ``φ'(·, t)`` for all targets; None where the slope jumps."""
+        return None
+
     @abstractmethod
     def score_value(self, score: FloatArray, target: FloatArray) -> FloatArray:
         """Return ``φ(s, t)``."""
@@ -88,3 +93,8 @@ class LinearPredictorLoss(Loss):
     def lipschitz(self, data_radius: float) -> float:
         """Return ``sup|φ'|·data_radius``."""
         return self.slope_bound * require_non_negative("data_radius", data_radius)
+
+    def smoothness(self, data_radius: float) -> float | None:
+        """Return ``curvature_bound·data_radius²``; None where the slope jumps."""
+        radius = require_non_negative("data_radius", data_radius)
+        return None if self.curvature_bound is None else self.curvature_bound * radius**2

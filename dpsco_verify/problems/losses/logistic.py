@@ -33,6 +33,11 @@ class Logistic(ClassificationLoss):
         """Return 1."""
         return 1.0
 
+    @property
+    def curvature_bound(self) -> float:
+        """Return 1/4, the curvature at margin 0."""
+        return 0.25
+
     def score_value(self, score: FloatArray, target: FloatArray) -> FloatArray:
         """Return ``log(e⁰ + e^{-y·s})``."""
         value: FloatArray = np.logaddexp(0.0, -target * score)

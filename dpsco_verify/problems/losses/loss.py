@@ -50,6 +50,13 @@ class Loss(ABC):
     def lipschitz(self, data_radius: float) -> float:
         """Return the smallest ``L`` that fits all ``w`` in ``R^d`` and all data with ``‖a‖₂ ≤ data_radius``."""
 
+    def smoothness(self, data_radius: float) -> float | None:  # noqa: ARG002  for losses that have one
+        """Return a ``β`` for which every ``f(·, z)`` with ``‖a‖₂ ≤ data_radius`` has a β-Lipschitz gradient.
+
+        None, as here, where there is none or none is known.
+        """
+        return None
+
     def require_data(self, data: ArrayLike, *, dimension: int | None = None) -> FloatArray:
         """Return `data` as an array of finite data points, shape ``(..., k)``.
 

@@ -7,7 +7,7 @@ from dpsco_verify.problems.populations.finite import FinitePopulation
 from dpsco_verify.problems.populations.linear_signs import LinearSigns
 from dpsco_verify.problems.populations.median import Median
 from dpsco_verify.problems.populations.population import Population
-from dpsco_verify.problems.populations.real_data import breast_cancer, diabetes, engel
+from dpsco_verify.problems.populations.real_data import breast_cancer, diabetes, digits, engel, fair, randhie
 
 __all__ = [
     "Drift",
@@ -17,5 +17,8 @@ __all__ = [
     "Population",
     "breast_cancer",
     "diabetes",
+    "digits",
     "engel",
+    "fair",
+    "randhie",
 ]
