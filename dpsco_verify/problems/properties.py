@@ -112,6 +112,26 @@ def attainment_violation(loss: Loss, z: FloatArray, *, relative: float = 1e-9) -
     return _worst("some ‖g‖ comes near L", constant - best, relative * constant, z=z)
 
 
+def smoothness_violation(loss: Loss, w: FloatArray, u: FloatArray, z: FloatArray) -> Violation | None:
+    """Check ``‖∇f(w, z) − ∇f(u, z)‖₂ ≤ β‖w − u‖₂`` with ``β`` for the norm of each row's features.
+
+    A loss whose smoothness is None promises nothing, and passes.
+    """
+    smoothness = [loss.smoothness(float(norm)) for norm in euclidean_norm(loss.features(z))]
+    known = [beta for beta in smoothness if beta is not None]
+    if len(known) < len(smoothness):
+        return None
+    beta = np.array(known)
+    change = euclidean_norm(loss.subgradient(w, z) - loss.subgradient(u, z))
+    # A rounded score moves the gradient by β times its error; the gradient itself is rounded in proportion to L.
+    allowance = (
+        _multiple(w) * (beta * (euclidean_norm(w) + euclidean_norm(u)) + 2.0 * _constants(loss, z)) + _TINY
+    )
+    return _worst(
+        "‖∇f(w, z) − ∇f(u, z)‖ ≤ β‖w − u‖", change - beta * euclidean_norm(w - u), allowance, w=w, u=u, z=z
+    )
+
+
 def batch_violation(loss: Loss, w: FloatArray, z: FloatArray) -> Violation | None:
     """Check that value and subgradient of each row have the same bits alone and in batches of any memory layout."""
     alone = [(loss.value(w[i], z[i]), loss.subgradient(w[i], z[i])) for i in range(w.shape[0])]
@@ -145,6 +165,7 @@ def loss_violations(loss: Loss, w: FloatArray, u: FloatArray, z: FloatArray) -> 
             for fraction in (0.25, 0.5, 0.75)
         ),
         lipschitz_violation(loss, w, u, z),
+        smoothness_violation(loss, w, u, z),
         batch_violation(loss, w, z),
     ]
     return [violation for violation in found if violation is not None]

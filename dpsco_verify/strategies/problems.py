@@ -32,7 +32,7 @@ class Neighbours(NamedTuple):
 
 
 def losses() -> st.SearchStrategy[Loss]:
-    """Return a strategy for every loss that the package ships, with its parameters."""
+    """Return a strategy for the linear loss and every shipped loss of a linear predictor, with its parameters."""
     return st.one_of(st.just(Linear()), predictor_losses())
 
 

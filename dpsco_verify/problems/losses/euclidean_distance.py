@@ -48,7 +48,7 @@ class EuclideanDistance(Loss):
         difference = np.subtract(w, z, order="C")
         norm = euclidean_norm(difference)
         if not (norm > _SMALL_NORM).all():
-            difference = np.where((norm > _SMALL_NORM)[..., None], difference, difference * _LIFT)
+            difference = difference * np.where(norm > _SMALL_NORM, 1.0, _LIFT)[..., None]
             norm = euclidean_norm(difference)
             norm = np.where(norm > 0.0, norm, 1.0)
         gradient: FloatArray = difference / norm[..., None]

@@ -8,10 +8,9 @@ import numpy as np
 
 from dpsco_verify.errors import InputError
 from dpsco_verify.geometry import Box, L1Ball, L2Ball, Simplex
-from dpsco_verify.problems.losses.linear_predictor import LinearPredictorLoss
 from dpsco_verify.problems.minimisation.certified_minimum import CertifiedMinimum
 from dpsco_verify.problems.minimisation.domain import domain_of
-from dpsco_verify.problems.minimisation.interior_point import minimise_by_interior_point
+from dpsco_verify.problems.minimisation.interior_point import minimise_by_interior_point, smoothed_risk
 from dpsco_verify.problems.minimisation.subgradient_averaging import minimise_by_subgradients
 
 if TYPE_CHECKING:
@@ -27,8 +26,8 @@ _GAP_WANTED = 1e-9
 def minimise_finite(population: FinitePopulation, convex_set: ConvexSet) -> CertifiedMinimum:
     """Return the minimum of the risk over a bounded set.
 
-    Losses of a linear predictor over a ball, a box or a simplex: the central path with a dual certificate, a gap of
-    about ``1e-9·L·D``. Anything else: subgradient averaging, with the gap that it reaches.
+    Losses of a linear predictor and the Euclidean distance, over a ball, a box or a simplex: the central path with a
+    dual certificate, a gap of about ``1e-9·L·D``. Anything else: subgradient averaging, with the gap that it reaches.
 
     Raises
     ------
@@ -38,10 +37,10 @@ def minimise_finite(population: FinitePopulation, convex_set: ConvexSet) -> Cert
     if not np.isfinite(convex_set.diameter):
         raise InputError(f"diameter={convex_set.diameter!r}: the set is unbounded; give a bounded set")
     domain = domain_of(convex_set)
-    loss = population.loss
-    if domain is not None and isinstance(loss, LinearPredictorLoss):
+    risk = None if domain is None else smoothed_risk(population, domain)
+    if domain is not None and risk is not None:
         gap_wanted = _GAP_WANTED * population.lipschitz * convex_set.diameter
-        found = minimise_by_interior_point(population, loss, convex_set, domain, gap_wanted=gap_wanted)
+        found = minimise_by_interior_point(population, risk, convex_set, domain, gap_wanted=gap_wanted)
         if found is not None:
             return found
     return minimise_by_subgradients(population, convex_set)

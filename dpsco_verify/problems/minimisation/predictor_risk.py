@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.geometry.norms import UNIT_ROUNDOFF, euclidean_norm
 from dpsco_verify.problems.losses.linear_predictor import LinearPredictorLoss
+from dpsco_verify.problems.minimisation.smoothed_risk import DualBound
 from dpsco_verify.problems.minimisation.support import support
 
 if TYPE_CHECKING:
     from dpsco_verify.geometry import ConvexSet
 
-
 _TINY = float(np.finfo(np.float64).tiny)
-
-
-class DualBound(NamedTuple):
-    """A lower bound on a minimum, and the margin for rounding that has been taken off it."""
-
-    value: float
-    margin: float
 
 
 @dataclass(frozen=True, eq=False)

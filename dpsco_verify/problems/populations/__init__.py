@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from dpsco_verify.problems.populations.cube import (
+    biased_corners,
+    logistic_model,
+    majority_vote,
+    quantile_model,
+)
 from dpsco_verify.problems.populations.drift import Drift
 from dpsco_verify.problems.populations.finite import FinitePopulation
 from dpsco_verify.problems.populations.linear_signs import LinearSigns
@@ -15,10 +21,14 @@ __all__ = [
     "LinearSigns",
     "Median",
     "Population",
+    "biased_corners",
     "breast_cancer",
     "diabetes",
     "digits",
     "engel",
     "fair",
+    "logistic_model",
+    "majority_vote",
+    "quantile_model",
     "randhie",
 ]
