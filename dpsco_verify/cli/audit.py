@@ -45,6 +45,11 @@ if TYPE_CHECKING:
 )
 @click.option("--no-store", is_flag=True, help="Keep nothing: a run that is killed begins anew.")
 @click.option(
+    "--accumulate",
+    is_flag=True,
+    help="Multiply the evidence with that of the earlier runs in the store, of other seeds and the same code.",
+)
+@click.option(
     "--out",
     type=click.Path(path_type=Path),
     default=Path("reports/latest"),
@@ -79,6 +84,7 @@ def audit(
     scheduler: str | None,
     store: Path | None,
     no_store: bool,  # noqa: FBT001  click passes options by name
+    accumulate: bool,  # noqa: FBT001  click passes options by name
     out: Path,
     formats: tuple[str, ...],
     baseline: Path | None,
@@ -87,6 +93,7 @@ def audit(
     """Run the ledger, write the reports, and gate on the verdicts."""
     from rich.console import Console
 
+    from dpsco_verify.comparison import plan_for
     from dpsco_verify.faults import EXHIBITS, quick_exhibits
     from dpsco_verify.ledger.audit import run_audit
     from dpsco_verify.ledger.baseline import load_baseline
@@ -96,6 +103,10 @@ def audit(
 
     if no_store and store is not None:
         raise click.UsageError("--no-store stands beside --store")
+    if no_store and accumulate:
+        raise InputError(
+            "accumulate=True stands beside no_store=True, and the earlier runs are in the store; leave one out"
+        )
     if update_baseline and os.environ.get("CI", "").lower() in {"true", "1"}:
         raise InputError(
             f"update_baseline=True is refused where CI={os.environ['CI']}: a gate does not choose what it expects; "
@@ -119,9 +130,11 @@ def audit(
             seed=seed,
             executor=choice,
             store=evidence,
+            accumulate=accumulate,
             baseline=expectations,
             # The museum audits the checks as a whole; who selects claims wants these alone.
             exhibits=() if select or ignore else quick_exhibits() if profile == Profile.QUICK else EXHIBITS,
+            comparison=None if select or ignore else plan_for(profile),
             progress=report,
         )
     write_reports(result.record, out, formats or FORMATS, extra_files=dict(result.certificates))

@@ -11,6 +11,7 @@ import click
 
 from dpsco_verify.cli.audit import audit
 from dpsco_verify.cli.claims import claims
+from dpsco_verify.cli.compare import compare
 from dpsco_verify.cli.explain import explain
 from dpsco_verify.cli.gate import gate
 from dpsco_verify.cli.history import history
@@ -21,7 +22,7 @@ from dpsco_verify.cli.run import run
 from dpsco_verify.errors import InputError
 from dpsco_verify.ledger.gate import ExitCode
 
-_COMMANDS: tuple[click.Command, ...] = (audit, claims, explain, gate, history, museum, replay, run)
+_COMMANDS: tuple[click.Command, ...] = (audit, claims, compare, explain, gate, history, museum, replay, run)
 
 
 class _Group(click.Group):

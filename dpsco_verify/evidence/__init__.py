@@ -1,10 +1,22 @@
 """Records of what was found, their schema and their store; certificates and the checker of certificates."""
 
+from dpsco_verify.evidence.comparison import (
+    CellRecord,
+    CellState,
+    ComparisonRecord,
+    CrossoverRecord,
+    ExponentRecord,
+    ProblemRecord,
+    SystemAuditRecord,
+    SystemRecord,
+)
 from dpsco_verify.evidence.museum import ExhibitRecord, MuseumRecord
 from dpsco_verify.evidence.plots import Axis, LinePlot, MapPanel, MapPlot, Plot, Scale, Series, SeriesStyle
 from dpsco_verify.evidence.records import (
     CONSEQUENCE_MEANING,
     SCHEMA_VERSION,
+    AccumulatedRecord,
+    AccumulatedRun,
     AuditRecord,
     BudgetRecord,
     Consequence,
@@ -22,14 +34,21 @@ __all__ = [
     "CONSEQUENCE_MEANING",
     "SCHEMA_VERSION",
     "VERDICT_MEANING",
+    "AccumulatedRecord",
+    "AccumulatedRun",
     "AuditRecord",
     "Axis",
     "BudgetRecord",
+    "CellRecord",
+    "CellState",
     "Column",
+    "ComparisonRecord",
     "Consequence",
     "ContradictionError",
+    "CrossoverRecord",
     "Erratum",
     "ExhibitRecord",
+    "ExponentRecord",
     "Finding",
     "LinePlot",
     "MapPanel",
@@ -37,6 +56,7 @@ __all__ = [
     "MuseumRecord",
     "Paper",
     "Plot",
+    "ProblemRecord",
     "ProofStep",
     "Quantity",
     "RepairedConstant",
@@ -45,6 +65,8 @@ __all__ = [
     "Series",
     "SeriesStyle",
     "Sharpness",
+    "SystemAuditRecord",
+    "SystemRecord",
     "Table",
     "Verdict",
 ]

@@ -12,6 +12,7 @@ from typing import Annotated
 import msgspec
 
 from dpsco_verify.errors import InputError
+from dpsco_verify.evidence.comparison import ComparisonRecord
 from dpsco_verify.evidence.museum import MuseumRecord
 from dpsco_verify.evidence.plots import Plot
 from dpsco_verify.evidence.values import Quantity, Table, Verdict, require_finite
@@ -129,8 +130,50 @@ class Erratum(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     constants: tuple[RepairedConstant, ...] = ()
 
 
+class AccumulatedRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A run that a product counts: its number in the store, its seed, its e-value; None stands for an e-value of 0."""
+
+    run: int
+    seed: int
+    log10_e_value: float | None
+
+    def __post_init__(self) -> None:
+        """Refuse a value that is not finite."""
+        require_finite(f"log10_e_value of run {self.run}", self.log10_e_value)
+
+
+class AccumulatedRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The evidence against one null hypothesis over independent runs: the product of their e-values.
+
+    Attributes
+    ----------
+    null_hypothesis
+        Its name, with all parameters that it depends on.
+    runs
+        The runs that count, in the order in which they ended.
+    log10_e_value
+        Of the product; None for a product of 0.
+    alpha, rejected
+        The level, and whether the product has reached ``1/alpha``.
+    """
+
+    null_hypothesis: str
+    runs: tuple[AccumulatedRun, ...]
+    log10_e_value: float | None
+    alpha: float
+    rejected: bool
+
+    def __post_init__(self) -> None:
+        """Refuse values that are not finite."""
+        for name in ("log10_e_value", "alpha"):
+            require_finite(f"{name} against {self.null_hypothesis!r}", getattr(self, name))
+
+
 class Finding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the ledger found about one reading of one claim; ``expected`` comes from the baseline."""
+    """What the ledger found about one reading of one claim; ``expected`` comes from the baseline.
+
+    ``accumulated`` is there in a run that multiplies its evidence with that of earlier runs, for claims that have such.
+    """
 
     id: str
     title: str
@@ -152,6 +195,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     certificate: str | None = None
     reproduce: str
     seconds: Annotated[float, msgspec.Meta(ge=0)]
+    accumulated: tuple[AccumulatedRecord, ...] | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def key(self) -> str:
@@ -205,5 +249,6 @@ class AuditRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     claims: tuple[Finding, ...]
     errata: tuple[Erratum, ...] = ()
     museum: MuseumRecord | None = None
+    comparison: ComparisonRecord | None = None
     exit_code: int
     seconds: float

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from dpsco_verify.errors import InputError
+from dpsco_verify.evidence.comparison import ComparisonRecord
 from dpsco_verify.evidence.records import SCHEMA_VERSION, AuditRecord
 
 
@@ -53,6 +54,11 @@ def encode(record: AuditRecord) -> bytes:
         ) from error
     _require_version(checked.schema_version)
     return msgspec.json.format(_encoder.encode(checked), indent=2) + b"\n"
+
+
+def encode_comparison(record: ComparisonRecord) -> bytes:
+    """Return a comparison in the same form, for a comparison by itself."""
+    return msgspec.json.format(_encoder.encode(record), indent=2) + b"\n"
 
 
 def decode(data: bytes) -> AuditRecord:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from dpsco_verify.comparison import ComparisonPlan, comparison_units, conclude_comparison
+from dpsco_verify.comparison.audits import audit_system
+from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import (
     SCHEMA_VERSION,
     AuditRecord,
     BudgetRecord,
+    ComparisonRecord,
     ContradictionError,
     Finding,
     Verdict,
@@ -21,13 +26,14 @@ from dpsco_verify.evidence.versions import versions
 from dpsco_verify.execution import ExecutorChoice, Outcome, Progress, WorkUnit, execute, make_executor
 from dpsco_verify.faults import Judged, museum_record, museum_rows, museum_units
 from dpsco_verify.inference.budget import ErrorBudget, Spending
+from dpsco_verify.ledger.accumulation import OverRuns, decided_together, records
 from dpsco_verify.ledger.baseline import Expectation
 from dpsco_verify.ledger.errata import errata
 from dpsco_verify.ledger.gate import exit_code
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.registry import PAPER, all_claims, all_discrepancies
 from dpsco_verify.ledger.statement import Claim, Conclusion, Context
-from dpsco_verify.store import EvidenceStore, RunMemory
+from dpsco_verify.store import Accumulated, EvidenceStore, RunMemory
 from dpsco_verify.validation import require_integer
 
 ERROR_BUDGET = 1e-6
@@ -58,17 +64,30 @@ def run_audit(
     jobs: int = 1,
     executor: ExecutorChoice | None = None,
     store: EvidenceStore | None = None,
+    accumulate: bool = False,
     baseline: Mapping[str, Expectation],
     exhibits: Sequence[Judged] = (),
+    comparison: ComparisonPlan | None = None,
     progress: Progress | None = None,
 ) -> Audit:
-    """Verify `claims`, judge the `exhibits` of the fault museum, and return the record.
+    """Verify `claims`, judge the `exhibits` of the fault museum, compare the systems, and return the record.
 
     The error budget is split over all claims of the ledger and the museum, selected or not, so a claim's numbers do not
     depend on what else is run. The record is the same, times aside, whatever the `executor`, in whose place `jobs`
     processes of this machine may stand, and whatever of it was in the `store`. Each unit of work is stored as soon as
     it is finished, and the run when it is.
+
+    With `accumulate` the evidence against each null hypothesis is multiplied with that of the earlier runs in the store
+    (:mod:`dpsco_verify.store.e_values`); then the record depends on these as well. Without it the evidence is stored
+    all the same, for later runs.
+
+    Raises
+    ------
+    InputError
+        For a negative seed, or `accumulate` without a store.
     """
+    if accumulate and store is None:
+        raise InputError("accumulate=True needs the earlier runs; give a store")
     seed = require_integer("seed", seed, minimum=0)
     started = time.perf_counter()
     weights = {c.key: c.reading.weight for c in all_claims() if c.reading.weight > 0}
@@ -79,6 +98,7 @@ def run_audit(
             profile=profile,
             seed=seed,
             share=budget.share(claim.key) if claim.reading.weight > 0 else None,
+            accumulate=accumulate,
         )
         for claim in claims
     }
@@ -87,8 +107,15 @@ def run_audit(
     museum_share = budget.share(MUSEUM)
     if exhibits:
         units += museum_units(exhibits, error_budget=museum_share.alpha, seed=seed)
+    if comparison is not None:
+        units += comparison_units(comparison, seed=seed)
     run = store.begin_run(profile=profile.value, seed=seed) if store is not None else None
     memory = RunMemory(store, run) if store is not None and run is not None else None
+    over_runs = (
+        OverRuns(store=store, run=run, memory=memory, seed=seed, accumulate=accumulate)
+        if store is not None and run is not None and memory is not None
+        else None
+    )
     with make_executor(executor or jobs) as workers:
         outcomes = execute(units, workers, progress, memory=memory)
 
@@ -96,7 +123,9 @@ def run_audit(
     certificates: dict[str, bytes] = {}
     for claim in claims:
         own = {unit.name: outcomes[unit.name] for unit in planned[claim.key]}
-        finding, certificate = _conclude(claim, contexts[claim.key], own, baseline, spending)
+        finding, certificate = _conclude(
+            claim, contexts[claim.key], own, baseline, spending, units=planned[claim.key], over_runs=over_runs
+        )
         findings.append(finding)
         if certificate is not None and finding.certificate is not None:
             certificates[finding.certificate] = certificate
@@ -119,6 +148,7 @@ def run_audit(
         claims=tuple(findings),
         errata=errata(findings, all_discrepancies()),
         museum=museum,
+        comparison=None if comparison is None else _compare(comparison, units, outcomes),
         exit_code=int(exit_code(findings, museum)),
         seconds=time.perf_counter() - started,
     )
@@ -132,17 +162,37 @@ def run_audit(
     )
 
 
+def _compare(
+    plan: ComparisonPlan, units: Sequence[WorkUnit], outcomes: Mapping[str, Outcome]
+) -> ComparisonRecord:
+    """Return the comparison; its audits are those of the ledger's own claims, which have spent their part already."""
+    audits = [unit for unit in units if unit.function is audit_system]
+    return conclude_comparison(
+        plan,
+        outcomes,
+        {unit.arguments["system"]: outcomes[unit.name].value for unit in audits},
+        error_budget=math.fsum(unit.arguments["alpha"] for unit in audits),
+    )
+
+
 def _conclude(
     claim: Claim,
     context: Context,
     outcomes: Mapping[str, Outcome],
     baseline: Mapping[str, Expectation],
     spending: Spending,
+    *,
+    units: Sequence[WorkUnit],
+    over_runs: OverRuns | None,
 ) -> tuple[Finding, bytes | None]:
     started = time.perf_counter()
     statement, reading = claim.statement, claim.reading
+    products: Mapping[str, Accumulated] = {}
     try:
         conclusion = statement.conclude(reading, context, outcomes)
+        if over_runs is not None:
+            products = over_runs.multiply(claim, conclusion, units)
+            conclusion = decided_together(claim, conclusion, products)
     except checker.Rejected as reason:
         conclusion = _nothing(context, f"no certificate could be issued, so nothing is claimed: {reason}")
     except ContradictionError as reason:
@@ -175,8 +225,10 @@ def _conclude(
         proof_steps=tuple(conclusion.proof_steps),
         sharpness=tuple(conclusion.sharpness),
         certificate=f"certificates/{statement.id}-{reading.id}.json" if certificate is not None else None,
-        reproduce=f"dpsco-verify audit --profile {context.profile} --seed {context.seed} --select {claim.key}",
+        reproduce=f"dpsco-verify audit --profile {context.profile} --seed {context.seed} --select {claim.key}"
+        + (" --accumulate" if context.accumulate else ""),
         seconds=seconds,
+        accumulated=records(products),
     )
     return finding, certificate
 

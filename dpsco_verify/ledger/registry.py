@@ -1,4 +1,4 @@
-"""The statements of the paper, in its order, and the claims that they make up."""
+"""The statements of the paper, in its order, those of the related systems, and the claims that they make up."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from dpsco_verify.ledger.statements.privacy import Privacy
 from dpsco_verify.ledger.statements.rate import Rate
 from dpsco_verify.ledger.statements.regret import Regret
 from dpsco_verify.ledger.statements.regret_osmd import RegretOsmd
+from dpsco_verify.ledger.statements.related import RELATED_STATEMENTS
 from dpsco_verify.ledger.statements.risk import Risk
 from dpsco_verify.ledger.statements.single_step import SingleStep
 from dpsco_verify.ledger.statements.stopping_mean import StoppingMean
@@ -58,11 +59,12 @@ STATEMENTS: tuple[Statement, ...] = (
     Risk(),
     Translation(),
     Rate(),
+    *RELATED_STATEMENTS,
 )
 
 
 def all_claims() -> tuple[Claim, ...]:
-    """Return every reading of every statement, in the order of the paper."""
+    """Return every reading of every statement, the paper's in its order first."""
     return tuple(
         Claim(statement=statement, reading=reading)
         for statement in STATEMENTS
@@ -71,7 +73,7 @@ def all_claims() -> tuple[Claim, ...]:
 
 
 def all_discrepancies() -> tuple[tuple[str, Discrepancy], ...]:
-    """Return the discrepancies of every statement, each with the statement's reference, in the order of the paper."""
+    """Return the discrepancies of every statement, each with the statement's reference, the paper's first."""
     return tuple(
         (statement.reference, discrepancy)
         for statement in STATEMENTS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -12,6 +12,7 @@ from dpsco_verify.execution import Outcome, WorkUnit
 from dpsco_verify.inference.budget import Share
 from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.profile import Profile
+from dpsco_verify.store import EValue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,19 +44,32 @@ class Reading:
 class Context:
     """What a statement may know of the run: the profile, the seed, and the reading's share of the error budget.
 
-    `share` is None for a reading of weight 0, which may run no test that can err.
+    `share` is None for a reading of weight 0, which may run no test that can err. `accumulate` says whether the run's
+    e-values are multiplied with those of earlier runs and decide together with them.
     """
 
     profile: Profile
     seed: int
     share: Share | None
+    accumulate: bool = False
 
-    def levels(self, names: Sequence[str]) -> dict[str, float]:
-        """Divide the share equally among the tests called `names` and return each one's level."""
+    def levels(self, names: Sequence[str], *, over_runs: Collection[str] = ()) -> dict[str, float]:
+        """Divide the share equally among the tests called `names`, and return the level of each in this run by itself.
+
+        Those in `over_runs` hand over e-values. If these are multiplied over runs, the product is a second chance to
+        reject: it has one half of the test's part, and the run by itself the other.
+        """
         if not names or self.share is None:
             return {}
         divided = self.share.divide(names)
-        return {name: divided.part(name).alpha for name in names}
+        return {
+            name: divided.part(name).alpha * (0.5 if self.accumulate and name in over_runs else 1.0)
+            for name in names
+        }
+
+    def spent(self, level: float) -> float:
+        """Return what a test that hands over an e-value spends, `level` being the one that it has in this run."""
+        return 2.0 * level if self.accumulate else level
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +84,10 @@ class Conclusion:
         For each constant of the statement how far from sharp it is, or what would repair it.
     spent
         The level of each test that was run, by its name; together at most the context's share.
+    e_values
+        The evidence against null hypotheses that do not depend on the run, by their names
+        (:func:`~dpsco_verify.store.null_name`), for the product over runs; its level is what each test has in this
+        run (:meth:`Context.levels`).
     certificate
         The witness; ``refuted`` without a certificate that the checker accepts does not stand.
     """
@@ -84,6 +102,7 @@ class Conclusion:
     sharpness: Sequence[Sharpness] = ()
     certificate: Certificate | None = None
     spent: Mapping[str, float] = field(default_factory=dict)
+    e_values: Mapping[str, EValue] = field(default_factory=dict)
 
 
 class Statement(Protocol):

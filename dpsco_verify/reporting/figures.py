@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpsco_verify.evidence import AuditRecord
+from dpsco_verify.evidence import AuditRecord, Plot
 from dpsco_verify.reporting.drawing import standalone
 from dpsco_verify.reporting.naming import Names
 
 
 @dataclass(frozen=True)
 class FiguresReport:
-    """One SVG file for each plot: ``figures/<claim>-<reading>-<plot>.svg``."""
+    """One SVG file for each plot: ``figures/<claim>-<reading>-<plot>.svg``.
+
+    The comparison's are ``figures/comparison-risk-<plot>.svg``.
+    """
 
     name: str = "figures"
 
     def filenames(self, record: AuditRecord) -> tuple[str, ...]:
         """Return the paths of all figures."""
-        names = Names(record)
-        return tuple(path for finding in record.claims for path, _ in names.figures(finding))
+        return tuple(path for path, _ in _figures(record))
 
     def render(
         self,
@@ -27,5 +29,12 @@ class FiguresReport:
         beside: frozenset[str],  # noqa: ARG002  a figure holds no links
     ) -> dict[str, bytes]:
         """Return the figures by path."""
-        names = Names(record)
-        return {path: standalone(plot) for finding in record.claims for path, plot in names.figures(finding)}
+        return {path: standalone(plot) for path, plot in _figures(record)}
+
+
+def _figures(record: AuditRecord) -> list[tuple[str, Plot]]:
+    names = Names(record)
+    return [
+        *(pair for finding in record.claims for pair in names.figures(finding)),
+        *names.comparison_figures(),
+    ]

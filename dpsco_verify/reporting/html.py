@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from dpsco_verify.evidence import CONSEQUENCE_MEANING, VERDICT_MEANING, AuditRecord, Finding, Plot, Table
-from dpsco_verify.reporting import errata, museum, numbers, summary, text
+from dpsco_verify.reporting import comparison, errata, museum, numbers, over_runs, summary, text
 from dpsco_verify.reporting.drawing import inline
 from dpsco_verify.reporting.maths import typeset
 from dpsco_verify.reporting.naming import PAGE, Names, link
@@ -48,6 +48,10 @@ class HtmlReport:
                 for path, plot in names.figures(finding)
             ]
 
+        compared = [
+            (plot, Markup(inline(plot, prefix=prefixes[path])))  # noqa: S704  as above
+            for path, plot in names.comparison_figures()
+        ]
         page = (
             _environment()
             .get_template("report.html")
@@ -64,6 +68,8 @@ class HtmlReport:
                 failing=[f for f in summary.failing(record) if f.as_expected],
                 errata=errata,
                 museum=museum,
+                comparison=comparison,
+                compared=compared,
                 say=say,
                 consequences=CONSEQUENCE_MEANING,
                 meanings={verdict: VERDICT_MEANING[verdict] for verdict in say.verdicts},
@@ -72,6 +78,7 @@ class HtmlReport:
                 expectation=summary.expectation,
                 reason=summary.reason,
                 figures=figures,
+                tables=over_runs.tables,
                 numeric_column=_numeric_column,
                 files=sorted(f for f in beside if "/" not in f and f != PAGE and link(f, beside)),
                 link=lambda path: link(path, beside),
@@ -115,4 +122,5 @@ def _numeric_column(table: Table, index: int) -> bool:
 
 
 def _figure_paths(record: AuditRecord, names: Names) -> list[str]:
-    return [path for finding in record.claims for path, _ in names.figures(finding)]
+    own = [path for finding in record.claims for path, _ in names.figures(finding)]
+    return [*own, *(path for path, _ in names.comparison_figures())]

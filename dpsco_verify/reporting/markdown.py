@@ -17,7 +17,7 @@ from dpsco_verify.evidence import (
     Table,
     Verdict,
 )
-from dpsco_verify.reporting import errata, markdown_errata, museum, summary
+from dpsco_verify.reporting import comparison, errata, markdown_errata, museum, over_runs, summary
 from dpsco_verify.reporting.markup import code, escape, paragraph, quotation, table
 from dpsco_verify.reporting.naming import REPORT, RESULTS, Names, link
 from dpsco_verify.reporting.numbers import count, format_quantity, format_scalar, format_seconds
@@ -104,6 +104,7 @@ class _Writer:
             *self._failures(),
             *(self._about_the_text() if self._say.has_errata else []),
             *(["## The fault museum", *museum.markdown_blocks(record.museum)] if record.museum else []),
+            *self._comparison(),
             f"## All {self._say.reading}s",
             self._readings(),
             "## What the verdicts mean",
@@ -113,6 +114,10 @@ class _Writer:
             f"## The {self._say.claim}s",
         ]
         return "\n\n".join(blocks)
+
+    def _comparison(self) -> list[str]:
+        found = self._record.comparison
+        return ["## The neighbours", *comparison.markdown_blocks(found)] if found else []
 
     def _about_the_text(self) -> list[str]:
         return [
@@ -228,7 +233,7 @@ class _Writer:
             address = link(path, self._beside)
             if address:
                 blocks += [f"![{escape(plot.title)}]({address})", f"*{escape(plot.caption)}*"]
-        for shown in finding.tables:
+        for shown in over_runs.tables(finding):
             blocks += self._table(shown)
         if finding.proof_steps:
             rows = [

@@ -51,7 +51,15 @@ class Names:
         anchors = _Taken()
         self._claims = {claim.id: anchors.name(f"claim-{slug(claim.id)}") for claim in claims(record)}
         self._readings = [anchors.name(f"reading-{slug(f.id)}-{slug(f.reading)}") for f in record.claims]
-        self._figures = figure_paths((f.id, f.reading, [plot.id for plot in f.plots]) for f in record.claims)
+        compared = record.comparison.plots if record.comparison else ()
+        *own, theirs = figure_paths(
+            [
+                *((f.id, f.reading, [plot.id for plot in f.plots]) for f in record.claims),
+                ("comparison", "risk", [plot.id for plot in compared]),
+            ]
+        )
+        self._figures = own
+        self._comparison = tuple(zip(theirs, compared, strict=True))
         self._positions = {id(finding): i for i, finding in enumerate(record.claims)}
 
     def claim(self, claim_id: str) -> str | None:
@@ -65,6 +73,10 @@ class Names:
     def figures(self, finding: Finding) -> tuple[tuple[str, Plot], ...]:
         """Return the plots of a reading, each with the path of its file."""
         return tuple(zip(self._figures[self._positions[id(finding)]], finding.plots, strict=True))
+
+    def comparison_figures(self) -> tuple[tuple[str, Plot], ...]:
+        """Return the plots of the comparison, each with the path of its file."""
+        return self._comparison
 
 
 def is_inside(path: str) -> bool:

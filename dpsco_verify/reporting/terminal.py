@@ -8,8 +8,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from dpsco_verify.evidence import AuditRecord, Finding, Verdict
-from dpsco_verify.reporting import errata, museum, summary
+from dpsco_verify.evidence import AuditRecord, ComparisonRecord, Finding, Verdict
+from dpsco_verify.reporting import comparison, errata, museum, summary
 from dpsco_verify.reporting.numbers import format_scalar, format_seconds
 from dpsco_verify.reporting.text import one_line
 from dpsco_verify.reporting.vocabulary import vocabulary
@@ -61,6 +61,9 @@ def print_report(record: AuditRecord, console: Console) -> None:
             console.print(
                 Padding(printer.text(f"{exhibit.id}: {museum.verdict(exhibit)}", style), (0, 0, 0, 4))
             )
+    if record.comparison:
+        console.print()
+        console.print(printer.text(f"Comparison: {comparison.headline(record.comparison)}."))
     budget = record.error_budget
     console.print()
     console.print(
@@ -70,6 +73,29 @@ def print_report(record: AuditRecord, console: Console) -> None:
         )
     )
     console.print(printer.text(summary.gate(record), "bold" if record.exit_code == 0 else "bold red"))
+
+
+def print_comparison(record: ComparisonRecord, console: Console) -> None:
+    """Print a comparison by itself; a terminal of 120 columns shows it whole, a narrower one folds the cells."""
+    printer = _Printer(console)
+    console.print(printer.text(comparison.headline(record), "bold"))
+    for words in (comparison.audits_table(record), *comparison.problem_tables(record)):
+        console.print()
+        console.print(printer.text(words.title, "bold"))
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for name in words.header:
+            table.add_column(printer.text(name), overflow="fold")
+        for row in words.rows:
+            table.add_row(*map(printer.text, row))
+        console.print(table)
+        for note in words.notes:
+            console.print(Padding(printer.text(note), (0, 0, 0, 2)))
+    crossovers = comparison.crossover_words(record)
+    if crossovers:
+        console.print()
+        console.print(printer.text("Crossovers", "bold"))
+    for line in crossovers:
+        console.print(Padding(printer.text(line), (0, 0, 0, 2)))
 
 
 class _Printer:

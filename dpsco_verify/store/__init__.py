@@ -7,6 +7,7 @@ from dpsco_verify.store.e_values import Accumulated, EValue, RunEvidence, accumu
 from dpsco_verify.store.evidence_store import Computation, EvidenceStore, StoredRun
 from dpsco_verify.store.keys import unit_key
 from dpsco_verify.store.memory import RunMemory
+from dpsco_verify.store.observations import EventObservations, MeanObservations, Observations
 from dpsco_verify.store.run_history import Change, ClaimHistory, History, RunSummary, history
 
 __all__ = [
@@ -15,8 +16,11 @@ __all__ = [
     "ClaimHistory",
     "Computation",
     "EValue",
+    "EventObservations",
     "EvidenceStore",
     "History",
+    "MeanObservations",
+    "Observations",
     "RunEvidence",
     "RunMemory",
     "RunSummary",

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dpsco_verify.store.database import damaged
 from dpsco_verify.store.e_values import Accumulated, EValue, RunEvidence, accumulate
 from dpsco_verify.store.evidence_store import EvidenceStore
+from dpsco_verify.store.observations import EventObservations, MeanObservations
 
 
 def earlier_evidence(
     store: EvidenceStore, *, claim: str, null_hypothesis: str, code: str
 ) -> tuple[RunEvidence, ...]:
-    """Return what the finished runs in the store say against a null hypothesis, in the order in which they ended."""
-    return tuple(
-        RunEvidence(run=run, seed=seed, log_e_value=log_e_value)
-        for run, seed, log_e_value in store.e_values(claim=claim, null_hypothesis=null_hypothesis, code=code)
-    )
+    """Return what the finished runs in the store say against a null hypothesis, in the order in which they ended.
+
+    Raises
+    ------
+    StoreError
+        If the store is damaged.
+    """
+    found = []
+    for run, seed, log_e_value, observations in store.e_values(
+        claim=claim, null_hypothesis=null_hypothesis, code=code
+    ):
+        if not isinstance(observations, MeanObservations | EventObservations):
+            raise damaged(store.path, f"an e-value of run {run}: its observations are none")
+        found.append(RunEvidence(run=run, seed=seed, log_e_value=log_e_value, observations=observations))
+    return tuple(found)
 
 
 def over_runs(
@@ -37,9 +49,17 @@ def over_runs(
         earlier = (
             earlier_evidence(store, claim=claim, null_hypothesis=name, code=code) if with_earlier else ()
         )
-        current = RunEvidence(run=None, seed=seed, log_e_value=e_value.log_e_value)
+        current = RunEvidence(
+            run=run, seed=seed, log_e_value=e_value.log_e_value, observations=e_value.observations
+        )
         found[name] = accumulate(earlier, current, alpha=e_value.alpha)
         store.add_e_value(
-            run, claim=claim, null_hypothesis=name, code=code, seed=seed, log_e_value=e_value.log_e_value
+            run,
+            claim=claim,
+            null_hypothesis=name,
+            code=code,
+            seed=seed,
+            log_e_value=e_value.log_e_value,
+            observations=e_value.observations,
         )
     return found

@@ -109,7 +109,11 @@ class _Closure:
         found = source.bindings(name)
         for binding in found:
             self.bindings.add(f"{module}.{name} is {binding.module}.{binding.name}")
-            self._follow(binding)
+            if (binding.module, binding.name) == (module, name):
+                # A package that imports a module of its own from itself hands on the module.
+                self._waiting.append(f"{module}.{name}")
+            else:
+                self._follow(binding)
         if not found:
             self._waiting.append(f"{module}.{name}" if source_of(f"{module}.{name}") is not None else module)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from dpsco_verify.errors import InputError
 
 APPLICATION_ID = int.from_bytes(b"dpsv")
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_TIMEOUT = 60.0
 """Seconds to wait for another process's transaction, which takes milliseconds."""
 
@@ -60,6 +60,7 @@ CREATE TABLE e_values (
     code TEXT NOT NULL,
     seed TEXT NOT NULL,
     log_e_value REAL NOT NULL,
+    observations BLOB NOT NULL,
     checksum BLOB NOT NULL,
     PRIMARY KEY (run, claim, null_hypothesis)
 );
@@ -212,7 +213,7 @@ def _require_ours(path: Path) -> None:
     if version != SCHEMA_VERSION:
         raise StoreError(
             f"store={str(path)!r} has schema_version={version}, and this program reads {SCHEMA_VERSION}; give another "
-            "with --store"
+            "with --store, or move it away"
         )
 
 

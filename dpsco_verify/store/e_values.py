@@ -8,11 +8,14 @@ combination and applications, Ann. Statist. 49). That holds only if
 - an e-value is the wealth at the moment at which its run stopped, never the largest that was seen
   (:attr:`~dpsco_verify.inference.e_process.EProcessDecision.log_wealth`, not ``max_log_wealth``);
 - the runs are independent: of the runs of one seed, which share their random numbers whatever the profile, one counts,
-  the first that ended;
+  the first that ended, so that no seed gets a second chance;
+- the runs come one after the other: of two that overlap in time neither may see the other, and then the probability is
+  at most α for each of the two products, but not for both together;
 - it is the same null hypothesis: its name holds every parameter that it depends on, none on which it does not, such as
   the number of samples, and the implementation that it speaks of is the same code;
-- what is decided by the product is not decided by the single run as well at the same level: either the product alone
-  decides, or the two share the level.
+- what is decided by the product is not decided by the single run as well at the same level: the two share the level
+  (:meth:`~dpsco_verify.ledger.statement.Context.levels`), so that a violation that one run sees is not lost among
+  earlier runs that saw little.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from dataclasses import dataclass
 import msgspec
 
 from dpsco_verify.errors import InputError
+from dpsco_verify.store.observations import Observations
 from dpsco_verify.validation import require_open_interval
 
 Parameter = str | int | float | bool | None
@@ -41,19 +45,24 @@ def null_name(name: str, parameters: Mapping[str, Parameter]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class EValue:
-    """A run's log e-value against a null hypothesis, and the level at which the product over runs decides."""
+    """A run's log e-value against a null hypothesis, and the level at which the product over runs decides.
+
+    `log_e_value` is not above the true one by rounding; `observations` are what it can be computed anew from.
+    """
 
     log_e_value: float
     alpha: float
+    observations: Observations
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunEvidence:
-    """One run's log e-value; `run` is its number in the store, None for the run that is under way."""
+    """One run's log e-value and what it was computed from; `run` is its number in the store."""
 
-    run: int | None
+    run: int
     seed: int
     log_e_value: float
+    observations: Observations
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +72,8 @@ class Accumulated:
     Attributes
     ----------
     runs
-        The runs that count, in the order in which they ended, that under way last.
+        The runs that count, in the order in which they ended; that under way is the last, unless an earlier one of its
+        seed counts.
     log_e_value
         The log of the product.
     alpha
@@ -86,7 +96,7 @@ class Accumulated:
 
 
 def accumulate(earlier: tuple[RunEvidence, ...], current: RunEvidence, *, alpha: float) -> Accumulated:
-    """Multiply the e-value of the run under way with those of earlier runs of other seeds, the first of each.
+    """Multiply the e-values of earlier runs and of that under way: of each seed the first.
 
     Raises
     ------
@@ -95,10 +105,9 @@ def accumulate(earlier: tuple[RunEvidence, ...], current: RunEvidence, *, alpha:
     """
     alpha = require_open_interval("alpha", alpha, 0.0, 1.0)
     first: dict[int, RunEvidence] = {}
-    for one in earlier:
-        if one.seed != current.seed:
-            first.setdefault(one.seed, one)
-    runs = (*first.values(), current)
+    for one in (*earlier, current):
+        first.setdefault(one.seed, one)
+    runs = tuple(first.values())
     for one in runs:
         if math.isnan(one.log_e_value) or one.log_e_value == math.inf:
             raise InputError(

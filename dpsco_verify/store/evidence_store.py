@@ -217,25 +217,40 @@ class EvidenceStore:
         )
 
     def add_e_value(
-        self, run: int, *, claim: str, null_hypothesis: str, code: str, seed: int, log_e_value: float
+        self,
+        run: int,
+        *,
+        claim: str,
+        null_hypothesis: str,
+        code: str,
+        seed: int,
+        log_e_value: float,
+        observations: object,
     ) -> None:
-        """Store the log of a run's e-value against a null hypothesis."""
-        row = (run, claim, null_hypothesis, code, str(seed), float(log_e_value))
+        """Store the log of a run's e-value against a null hypothesis, and the record that it was computed from."""
+        row = (run, claim, null_hypothesis, code, str(seed), float(log_e_value), encode(observations))
         with self._transaction() as connection:
-            connection.execute("INSERT INTO e_values VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, _checksum(*row)))
+            connection.execute(
+                "INSERT INTO e_values VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*row, _checksum(*row))
+            )
 
-    def e_values(self, *, claim: str, null_hypothesis: str, code: str) -> tuple[tuple[int, int, float], ...]:
-        """Return ``(run, seed, log e-value)`` of the finished runs against one null hypothesis, as they ended."""
+    def e_values(
+        self, *, claim: str, null_hypothesis: str, code: str
+    ) -> tuple[tuple[int, int, float, Any], ...]:
+        """Return ``(run, seed, log e-value, observations)`` of the finished runs, in the order in which they ended."""
         with told_in_one_line(self.path):
             rows = self._connection.execute(
-                "SELECT run, claim, null_hypothesis, code, e_values.seed, log_e_value, e_values.checksum FROM e_values "
-                "JOIN runs ON runs.id = run WHERE claim = ? AND null_hypothesis = ? AND code = ? "
+                "SELECT run, claim, null_hypothesis, code, e_values.seed, log_e_value, observations, e_values.checksum "
+                "FROM e_values JOIN runs ON runs.id = run WHERE claim = ? AND null_hypothesis = ? AND code = ? "
                 "AND finished IS NOT NULL ORDER BY finished, run",
                 (claim, null_hypothesis, code),
             ).fetchall()
         for *row, checksum in rows:
             self._require_checksum(checksum, f"an e-value of run {row[0]}", *row)
-        return tuple((row[0], int(row[4]), row[5]) for row in rows)
+        try:
+            return tuple((row[0], int(row[4]), row[5], decode(row[6])) for row in rows)
+        except DamagedValueError as error:
+            raise damaged(self.path, f"an e-value against {null_hypothesis!r}: {error}") from error
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

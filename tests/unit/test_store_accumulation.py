@@ -10,38 +10,67 @@ import pytest
 
 from dpsco_verify.errors import InputError
 from dpsco_verify.inference import mean_test
-from dpsco_verify.store import EValue, EvidenceStore, RunEvidence, accumulate, null_name, over_runs
+from dpsco_verify.store import (
+    EValue,
+    EvidenceStore,
+    MeanObservations,
+    RunEvidence,
+    StoreError,
+    accumulate,
+    null_name,
+    over_runs,
+)
+
+SEEN = MeanObservations.of([0.0, 1.0, 1.0], bound=0.5, low=0.0, fractions=np.array([0.5, 0.25]))
 
 
 def run(number, seed, log_e_value):
-    return RunEvidence(run=number, seed=seed, log_e_value=log_e_value)
+    return RunEvidence(run=number, seed=seed, log_e_value=log_e_value, observations=SEEN)
 
 
 def test_logs_add_up_and_reject_at_the_level():
     earlier = (run(1, 1, 1.0), run(2, 2, 2.0))
-    found = accumulate(earlier, run(None, 3, math.log(1e6) - 3.0 + 1e-9), alpha=1e-6)
+    found = accumulate(earlier, run(3, 3, math.log(1e6) - 3.0 + 1e-9), alpha=1e-6)
     assert found.log_e_value == pytest.approx(math.log(1e6))
     assert found.rejected
     assert found.p_value == pytest.approx(1e-6)
-    assert [one.run for one in found.runs] == [1, 2, None]
-    assert not accumulate(earlier, run(None, 3, math.log(1e6) - 3.0 - 1e-9), alpha=1e-6).rejected
+    assert [one.run for one in found.runs] == [1, 2, 3]
+    assert not accumulate(earlier, run(3, 3, math.log(1e6) - 3.0 - 1e-9), alpha=1e-6).rejected
 
 
 def test_rounding_alone_never_rejects():
     """A hundred thousand e-values of exactly 1 after one of exactly 1/α: the sum's rounding is not evidence."""
     below = math.nextafter(math.log(1e6), 0.0)
-    assert not accumulate((), run(None, 0, below), alpha=1e-6).rejected
+    assert not accumulate((), run(1, 0, below), alpha=1e-6).rejected
 
 
-def test_of_one_seed_the_first_run_counts_and_the_present_seed_once():
+def test_of_one_seed_the_first_run_counts_also_before_the_present_one():
     earlier = (run(1, 7, 5.0), run(2, 8, 1.0), run(3, 7, 9.0), run(4, 9, 4.0))
-    found = accumulate(earlier, run(None, 9, 0.5), alpha=0.05)
-    assert [(one.run, one.log_e_value) for one in found.runs] == [(1, 5.0), (2, 1.0), (None, 0.5)]
-    assert found.log_e_value == 6.5
+    found = accumulate(earlier, run(5, 9, 50.0), alpha=0.05)
+    assert [(one.run, one.log_e_value) for one in found.runs] == [(1, 5.0), (2, 1.0), (4, 4.0)]
+    assert found.log_e_value == 10.0
+
+
+def test_a_seed_that_could_be_tried_again_would_break_the_level():
+    """Why the first run of a seed counts, not the last: a second draw for it would be a second chance.
+
+    Exact: one seed in two profiles, so two e-values that it can be judged by, over all outcomes of 3 draws each.
+    """
+    nearly_one = 1.0 - 1e-9  # three successes are worth 8, so the level is that of three successes, 1/8
+    alpha = 1.0 / math.exp(bernoulli_e_value(3, 3, q=nearly_one))
+    first_counts, last_counts = 0.0, 0.0
+    for outcome in itertools.product(range(4), repeat=2):
+        probability = math.prod(math.comb(3, successes) / 8 for successes in outcome)
+        runs = [run(k, 0, bernoulli_e_value(s, 3, q=nearly_one) + 1e-9) for k, s in enumerate(outcome)]
+        looks = [accumulate((), runs[0], alpha=alpha), accumulate((runs[0],), runs[1], alpha=alpha)]
+        first_counts += probability * any(look.rejected for look in looks)
+        last_counts += probability * any(accumulate((), one, alpha=alpha).rejected for one in runs)
+    assert first_counts == 1 / 8 <= alpha
+    assert last_counts == 15 / 64 > alpha
 
 
 def test_an_e_value_of_zero_stays_zero():
-    found = accumulate((run(1, 1, -math.inf),), run(None, 2, 500.0), alpha=0.05)
+    found = accumulate((run(1, 1, -math.inf),), run(2, 2, 500.0), alpha=0.05)
     assert found.log_e_value == -math.inf
     assert not found.rejected
     assert found.p_value == 1.0
@@ -50,13 +79,13 @@ def test_an_e_value_of_zero_stays_zero():
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_what_is_no_e_value_is_refused(value):
     with pytest.raises(InputError, match="is no log of an e-value"):
-        accumulate((run(1, 1, value),), run(None, 2, 0.0), alpha=0.05)
+        accumulate((run(1, 1, value),), run(2, 2, 0.0), alpha=0.05)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, math.nan])
 def test_what_is_no_level_is_refused(alpha):
     with pytest.raises(InputError, match="alpha"):
-        accumulate((), run(None, 2, 0.0), alpha=alpha)
+        accumulate((), run(1, 2, 0.0), alpha=alpha)
 
 
 def test_a_null_hypothesis_has_one_name():
@@ -134,7 +163,7 @@ def test_over_the_runs_of_a_store(tmp_path):
                 claim="a/b",
                 code=code,
                 seed=seed,
-                e_values={name: EValue(log_e_value=log_e_value, alpha=1e-3)},
+                e_values={name: EValue(log_e_value=log_e_value, alpha=1e-3, observations=SEEN)},
                 with_earlier=with_earlier,
             )
             if finish:
@@ -143,7 +172,7 @@ def test_over_the_runs_of_a_store(tmp_path):
 
         assert one(1, 2.0).log_e_value == 2.0
         assert one(2, 3.0).log_e_value == 5.0
-        assert one(2, 4.0).log_e_value == 6.0  # the present run stands for its seed
+        assert one(2, 4.0).log_e_value == 5.0  # of seed 2 the first run counts, not the present one
         assert one(3, 1.0, with_earlier=False).log_e_value == 1.0
         assert one(4, 1.0, code="another").log_e_value == 1.0
         assert one(5, 1.0, name="another").log_e_value == 1.0
@@ -153,3 +182,27 @@ def test_over_the_runs_of_a_store(tmp_path):
         assert final.log_e_value == 2.0 + 3.0 + 1.0 + 1.0
         assert final.rejected  # 7 is above log(1000)
         assert [(e.seed, e.log_e_value) for e in final.runs] == [(1, 2.0), (2, 3.0), (3, 1.0), (7, 1.0)]
+        for e in final.runs:
+            assert e.observations.values.tolist() == [0.0, 1.0]
+            assert e.observations.counts.tolist() == [1, 2]
+            assert (e.observations.bound, e.observations.low) == (0.5, 0.0)
+            assert e.observations.fractions.tolist() == [0.5, 0.25]
+
+
+def test_what_is_stored_as_observations_and_is_none_is_told(tmp_path):
+    with EvidenceStore(tmp_path / "store.sqlite3") as store:
+        number = store.begin_run(profile="quick", seed=1)
+        store.add_e_value(
+            number, claim="a/b", null_hypothesis="n", code="c", seed=1, log_e_value=1.0, observations={}
+        )
+        store.finish_run(number, exit_code=0, results=b"{}")
+        with pytest.raises(StoreError, match="its observations are none"):
+            over_runs(
+                store,
+                store.begin_run(profile="quick", seed=2),
+                claim="a/b",
+                code="c",
+                seed=2,
+                e_values={"n": EValue(log_e_value=1.0, alpha=1e-3, observations=SEEN)},
+                with_earlier=True,
+            )

@@ -23,6 +23,10 @@ PACKAGE = {
     "a/one.py": "class One: ...\n",
     "a/two.py": "class Two: ...\n",
     "a/three.py": "from own_package.a import One\n",
+    "b/__init__.py": "from own_package.b import one\nfrom . import two\n",
+    "b/one.py": "A = 1\n",
+    "b/two.py": "A = 1\n",
+    "b/three.py": "A = 1\n",
     "busy/__init__.py": "from own_package.busy.x import X\nREGISTRY = (X,)\n",
     "busy/x.py": "X = 1\n",
     "busy/y.py": "Y = 1\n",
@@ -33,6 +37,8 @@ PACKAGE = {
     "uses_second.py": "from own_package.a import Second\n",
     "uses_three.py": "from own_package.a import three\n",
     "uses_late.py": "def f():\n    from own_package.a.two import Two\n    return Two\n",
+    "uses_handed_module.py": "from own_package.b import one\n",
+    "uses_handed_relative.py": "from own_package.b import two\n",
     "uses_types.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from own_package.a.two import Two\n",
     "uses_module.py": "import own_package.a.one\n",
     "uses_package.py": "import own_package.a as p\n",
@@ -85,6 +91,8 @@ REACHES = {
     "uses_second": {"uses_second.py", "a/two.py"},
     "uses_three": {"uses_three.py", "a/three.py", "a/one.py"},
     "uses_late": {"uses_late.py", "a/two.py"},
+    "uses_handed_module": {"uses_handed_module.py", "b/one.py"},
+    "uses_handed_relative": {"uses_handed_relative.py", "b/two.py"},
     "uses_types": {"uses_types.py", "a/two.py"},
     "uses_module": {"uses_module.py", "__init__.py", "a/__init__.py", "a/one.py", "a/two.py"},
     "uses_package": {"uses_package.py", "__init__.py", "a/__init__.py", "a/one.py", "a/two.py"},
@@ -226,3 +234,18 @@ def test_the_statements_of_the_ledger_do_not_reach_each_other():
     for module, files in reached.items():
         assert registry.path not in files, module
         assert not any("cli" in path.parts or "reporting" in path.parts for path in files), module
+
+
+@pytest.mark.parametrize(
+    ("module", "test"),
+    [
+        ("stopping_tail.law", "mean_test"),
+        ("stopping_tail.law", "goodness_of_fit"),
+        ("utility.measure", "mean_test"),
+        ("utility.search", "mean_test"),
+        ("single_step.empirical", "privacy_event_test"),
+    ],
+)
+def test_a_statement_reaches_the_test_by_which_it_decides(module, test):
+    files = code_files(frozenset([f"dpsco_verify.ledger.statements.{module}"]))
+    assert sources.source_of(f"dpsco_verify.inference.{test}").path in files

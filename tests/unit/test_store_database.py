@@ -48,7 +48,15 @@ def fill(path, number=40):
                 computation, key, unit=f"unit/{k}", code="c", performance=performance(np.full(40, k / 3))
             )
         store.finish_run(run, exit_code=0, results=b'{"versions": {}, "claims": []}')
-        store.add_e_value(run, claim="a/b", null_hypothesis="n", code="c", seed=2**70, log_e_value=1.5)
+        store.add_e_value(
+            run,
+            claim="a/b",
+            null_hypothesis="n",
+            code="c",
+            seed=2**70,
+            log_e_value=1.5,
+            observations=(0.5, -1.0),
+        )
     return path
 
 
@@ -99,7 +107,7 @@ def test_a_run_is_there_again_with_its_record(path):
     assert run.results == b'{"versions": {}, "claims": []}'
     assert run.finished >= run.started
     assert len(computations) == 40
-    assert e_values == ((run.id, 2**70, 1.5),)
+    assert e_values == ((run.id, 2**70, 1.5, (0.5, -1.0)),)
 
 
 def test_the_file_is_sqlite_in_wal_mode_with_our_mark(path):
@@ -207,7 +215,9 @@ def test_another_version_is_refused(path):
     fill(path)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {database.SCHEMA_VERSION + 1}")
-    refused(path, "has schema_version=2, and this program reads 1")
+    refused(
+        path, "has schema_version=3, and this program reads 2; give another with --store, or move it away"
+    )
 
 
 def test_other_tables_are_refused(path):
@@ -263,6 +273,7 @@ def test_any_flipped_byte_is_told_or_does_no_harm(path, tmp_path):
         ("results", "unit"),
         ("runs", "results"),
         ("e_values", "log_e_value"),
+        ("e_values", "observations"),
     ],
 )
 def test_a_changed_row_does_not_fit_its_checksum(path, table, column):

@@ -8,6 +8,12 @@ states, to all their digits. So a changed digit is noticed even where the inequa
 Numbers stand in certificates as canonical rationals (``"7/16"``), so NaN and infinity cannot be written.
 """
 
+from dpsco_verify.evidence.checker.accumulated import (
+    AccumulatedEventEvidence,
+    AccumulatedMeanEvidence,
+    EventRun,
+    MeanRun,
+)
 from dpsco_verify.evidence.checker.arithmetic import Rejected, Unreadable
 from dpsco_verify.evidence.checker.certificate import Certificate, Witness, check, decode, issue
 from dpsco_verify.evidence.checker.duality import (
@@ -40,6 +46,20 @@ from dpsco_verify.evidence.checker.regret import (
     RegretDriftViolation,
     RegretVarianceViolation,
 )
+from dpsco_verify.evidence.checker.related_noise import (
+    IterationBatches,
+    IterationStepViolation,
+    ObjectivePerturbationLoss,
+    OutputPerturbationRate,
+    OutputPerturbationViolation,
+    PhasedErmNoise,
+    PhasedSgdNoise,
+)
+from dpsco_verify.evidence.checker.related_sampled import (
+    MinibatchViolation,
+    NoisySgdViolation,
+    SmoothedMinibatchViolation,
+)
 from dpsco_verify.evidence.checker.risk import RateConstant, RiskConstants, RiskDriftViolation
 from dpsco_verify.evidence.checker.single_step import SingleStepRepair, SingleStepViolation
 from dpsco_verify.evidence.checker.statistical import EventEvidence, MeanEvidence
@@ -52,6 +72,8 @@ from dpsco_verify.evidence.checker.utility import (
 )
 
 __all__ = [
+    "AccumulatedEventEvidence",
+    "AccumulatedMeanEvidence",
     "AzumaMismatch",
     "AzumaRepair",
     "BregmanDualConstant",
@@ -62,15 +84,26 @@ __all__ = [
     "DualityConstant",
     "DualityEntropyViolation",
     "EventEvidence",
+    "EventRun",
     "ExpLinear",
     "FreshSumInstance",
     "FreshSumViolation",
     "GradientQueries",
+    "IterationBatches",
+    "IterationStepViolation",
     "KlConstant",
     "McDiarmidGap",
     "MeanEvidence",
+    "MeanRun",
+    "MinibatchViolation",
+    "NoisySgdViolation",
+    "ObjectivePerturbationLoss",
     "OsmdLiteralViolation",
     "OutputDefined",
+    "OutputPerturbationRate",
+    "OutputPerturbationViolation",
+    "PhasedErmNoise",
+    "PhasedSgdNoise",
     "PrivacyRange",
     "RateConstant",
     "RegretConstant",
@@ -81,6 +114,7 @@ __all__ = [
     "RiskDriftViolation",
     "SingleStepRepair",
     "SingleStepViolation",
+    "SmoothedMinibatchViolation",
     "StoppingMeanConstant",
     "StoppingMeanUnbounded",
     "StoppingTailExponent",

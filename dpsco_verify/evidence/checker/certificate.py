@@ -8,6 +8,7 @@ from typing import Literal
 import flint
 import msgspec
 
+from dpsco_verify.evidence.checker.accumulated import AccumulatedEventEvidence, AccumulatedMeanEvidence
 from dpsco_verify.evidence.checker.arithmetic import Rejected, Unreadable, ball, require
 from dpsco_verify.evidence.checker.duality import (
     BregmanDualConstant,
@@ -38,6 +39,20 @@ from dpsco_verify.evidence.checker.regret import (
     RegretConstant,
     RegretDriftViolation,
     RegretVarianceViolation,
+)
+from dpsco_verify.evidence.checker.related_noise import (
+    IterationBatches,
+    IterationStepViolation,
+    ObjectivePerturbationLoss,
+    OutputPerturbationRate,
+    OutputPerturbationViolation,
+    PhasedErmNoise,
+    PhasedSgdNoise,
+)
+from dpsco_verify.evidence.checker.related_sampled import (
+    MinibatchViolation,
+    NoisySgdViolation,
+    SmoothedMinibatchViolation,
 )
 from dpsco_verify.evidence.checker.risk import RateConstant, RiskConstants, RiskDriftViolation
 from dpsco_verify.evidence.checker.single_step import SingleStepRepair, SingleStepViolation
@@ -76,6 +91,8 @@ Witness = (
     | OsmdLiteralViolation
     | MeanEvidence
     | EventEvidence
+    | AccumulatedMeanEvidence
+    | AccumulatedEventEvidence
     | ExpLinear
     | AzumaMismatch
     | AzumaRepair
@@ -90,6 +107,16 @@ Witness = (
     | StoppingMeanUnbounded
     | TailIntegralExponent
     | TailIntegralViolation
+    | OutputPerturbationRate
+    | OutputPerturbationViolation
+    | ObjectivePerturbationLoss
+    | PhasedSgdNoise
+    | PhasedErmNoise
+    | IterationBatches
+    | IterationStepViolation
+    | NoisySgdViolation
+    | MinibatchViolation
+    | SmoothedMinibatchViolation
 )
 
 

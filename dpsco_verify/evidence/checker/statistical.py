@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Annotated, ClassVar
 
 import flint
@@ -29,24 +31,18 @@ class MeanEvidence(
 
     def sides(self, reading: str) -> tuple[flint.arb, flint.arb, str]:  # noqa: ARG002  any claim can be judged
         """Return the two sides and the inequality in words."""
-        low, bound, alpha = (rational(k, getattr(self, k)) for k in ("low", "bound", "alpha"))
-        require(holds=low < bound, reason=f"bound={bound} is not above low={low}")
-        require(holds=0 < alpha < 1, reason=f"alpha={alpha} is outside (0, 1)")
-        bets = [rational("bets", b) for b in self.bets]
-        for bet in bets:
-            require(holds=bet > 0 and bet * (bound - low) < 1, reason=f"bet={bet} is not admissible")
+        low, bound = rational("low", self.low), rational("bound", self.bound)
+        alpha = checked_level(self.alpha)
         values = [rational("observations", x) for x in self.observations]
-        for x in values:
-            require(holds=low <= x, reason=f"observation={x} is below low={low}")
-        require(holds=bool(bets), reason="there are no bets")
-        wealth = flint.arb(0)
-        for bet in bets:
-            product = flint.arb(1)
-            for x in values:
-                product *= ball(1 + bet * (x - bound))
-            wealth += product
+        wealth = mean_wealth(
+            low=low,
+            bound=bound,
+            bets=[rational("bets", bet) for bet in self.bets],
+            values=values,
+            counts=[1] * len(values),
+        )
         words = "e-value > 1/alpha against mean <= bound"
-        return wealth / len(bets), 1 / ball(alpha), words
+        return wealth, one_over(alpha), words
 
 
 class EventEvidence(
@@ -71,28 +67,74 @@ class EventEvidence(
 
     def sides(self, reading: str) -> tuple[flint.arb, flint.arb, str]:  # noqa: ARG002  any claim can be judged
         """Return the two sides and the inequality in words."""
-        epsilon, delta, alpha = (rational(k, getattr(self, k)) for k in ("epsilon", "delta", "alpha"))
-        require(holds=epsilon >= 0, reason=f"epsilon={epsilon} is negative")
-        require(holds=0 <= delta < 1, reason=f"delta={delta} is outside [0, 1)")
-        require(holds=0 < alpha < 1, reason=f"alpha={alpha} is outside (0, 1)")
-        require(holds=bool(self.bets), reason="there are no bets")
-        factor = ball(epsilon).exp()
-        wealth = flint.arb(0)
-        for text in self.bets:
-            bet = rational("bets", text)
-            require(
-                holds=bet > 0 and bool(ball(bet) * (factor + ball(delta)) < 1),
-                reason=f"bet={bet} is not admissible",
-            )
-            log_wealth = flint.arb(0)
-            for count, first, second in (
-                (self.both, 1, 1),
-                (self.first_only, 1, 0),
-                (self.second_only, 0, 1),
-                (self.neither, 0, 0),
-            ):
-                payoff = first - factor * second - ball(delta)
-                log_wealth += count * (1 + ball(bet) * payoff).log()
-            wealth += log_wealth.exp()
+        alpha, delta = checked_level(self.alpha), rational("delta", self.delta)
+        wealth = event_wealth(
+            factor=event_factor(rational("epsilon", self.epsilon), delta),
+            delta=delta,
+            bets=[rational("bets", bet) for bet in self.bets],
+            counts=(self.both, self.first_only, self.second_only, self.neither),
+        )
         words = "e-value > 1/alpha against P - exp(epsilon) P' <= delta"
-        return wealth / len(self.bets), 1 / ball(alpha), words
+        return wealth, one_over(alpha), words
+
+
+def checked_level(text: str) -> Fraction:
+    """Return the level alpha, which is in (0, 1)."""
+    alpha = rational("alpha", text)
+    require(holds=0 < alpha < 1, reason=f"alpha={alpha} is outside (0, 1)")
+    return alpha
+
+
+def one_over(alpha: Fraction) -> flint.arb:
+    """Return ``1/alpha``."""
+    return 1 / ball(alpha)
+
+
+def mean_wealth(
+    *,
+    low: Fraction,
+    bound: Fraction,
+    bets: Sequence[Fraction],
+    values: Sequence[Fraction],
+    counts: Sequence[int],
+) -> flint.arb:
+    """Return the average over the bets λ of ``Π(1 + λ(x − bound))``, each value x as often as it was seen."""
+    require(holds=low < bound, reason=f"bound={bound} is not above low={low}")
+    require(holds=bool(bets), reason="there are no bets")
+    for bet in bets:
+        require(holds=bet > 0 and bet * (bound - low) < 1, reason=f"bet={bet} is not admissible")
+    for x in values:
+        require(holds=low <= x, reason=f"observation={x} is below low={low}")
+    wealth = flint.arb(0)
+    for bet in bets:
+        product = flint.arb(1)
+        for x, count in zip(values, counts, strict=True):
+            product *= ball(1 + bet * (x - bound)) ** count
+        wealth += product
+    return wealth / len(bets)
+
+
+def event_factor(epsilon: Fraction, delta: Fraction) -> flint.arb:
+    """Return ``e^ε`` of a claim (ε, δ)."""
+    require(holds=epsilon >= 0, reason=f"epsilon={epsilon} is negative")
+    require(holds=0 <= delta < 1, reason=f"delta={delta} is outside [0, 1)")
+    return ball(epsilon).exp()
+
+
+def event_wealth(
+    *, factor: flint.arb, delta: Fraction, bets: Sequence[Fraction], counts: tuple[int, int, int, int]
+) -> flint.arb:
+    """Return the average over the bets λ of ``Π(1 + λx)``, for counts of (both, first only, second only, neither)."""
+    require(holds=bool(bets), reason="there are no bets")
+    wealth = flint.arb(0)
+    for bet in bets:
+        require(
+            holds=bet > 0 and bool(ball(bet) * (factor + ball(delta)) < 1),
+            reason=f"bet={bet} is not admissible",
+        )
+        log_wealth = flint.arb(0)
+        for count, (first, second) in zip(counts, ((1, 1), (1, 0), (0, 1), (0, 0)), strict=True):
+            payoff = first - factor * second - ball(delta)
+            log_wealth += count * (1 + ball(bet) * payoff).log()
+        wealth += log_wealth.exp()
+    return wealth / len(bets)

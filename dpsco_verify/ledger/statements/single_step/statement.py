@@ -12,6 +12,7 @@ from dpsco_verify.evidence import (
 from dpsco_verify.evidence.checker import Certificate, SingleStepRepair, SingleStepViolation, issue
 from dpsco_verify.execution import Outcome, WorkUnit
 from dpsco_verify.inference.bets import bet_fractions, depth_for_range
+from dpsco_verify.ledger.e_values import event_e_value
 from dpsco_verify.ledger.evidence_certificates import event_certificate
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
 from dpsco_verify.ledger.statements.single_step import present
@@ -27,58 +28,9 @@ from dpsco_verify.ledger.statements.single_step.exact import (
     sufficient_factor,
 )
 from dpsco_verify.ledger.statements.single_step.proof import DELTA_MAX, EPSILON_MAX, proof_steps
+from dpsco_verify.ledger.statements.single_step.readings import LEMMA, READINGS
 from dpsco_verify.ledger.statements.single_step.work import WORK, points
-
-_EXACT = (
-    "exact worst case by advanced joint convexity (Balle, Barthe and Gaboardi 2018) and the Gaussian mechanism's curve "
-    "(Balle and Wang 2018), in ball arithmetic, on a grid of (m/n, ε̃, δ)"
-)
-_EMPIRICAL = (
-    "; independently, the implementation's own step is audited from samples: an event chosen by the estimated "
-    "likelihood ratio, confirmed on fresh samples by a betting e-process"
-)
-_LEMMA = "M_i¹(w, F, ·) is ((m/n)(e^ε̃ − 1), (m/n)δ)-DP with σ = L√(3 log(1/δ))/ε̃, for all ε̃ > 0, 0 < δ < 1, w, F, i"
-
-_READINGS = (
-    Reading(
-        id="replace-one",
-        text="neighbours differ in one point that is replaced (the paper's definition); batches of one point",
-        statement=f"{_LEMMA}; m = 1",
-        method=_EXACT + _EMPIRICAL,
-        weight=1.0,
-    ),
-    Reading(
-        id="zero-out",
-        text="neighbours differ in one point whose gradient is set to zero; batches of one point",
-        statement=f"{_LEMMA}; m = 1",
-        method=_EXACT + _EMPIRICAL,
-        weight=1.0,
-    ),
-    Reading(
-        id="replace-one-minibatch",
-        text="as replace-one, with batches of m > 1 points drawn without replacement (Section 5)",
-        statement=f"{_LEMMA}; m > 1",
-        method=_EXACT + "; for m > 1 an upper bound and concrete neighbours below it" + _EMPIRICAL,
-        weight=1.0,
-    ),
-    Reading(
-        id="zero-out-minibatch",
-        text="as zero-out, with batches of m > 1 points drawn without replacement (Section 5)",
-        statement=f"{_LEMMA}; m > 1",
-        method=_EXACT + "; for m > 1 an upper bound and concrete neighbours below it" + _EMPIRICAL,
-        weight=1.0,
-    ),
-    Reading(
-        id="corrected",
-        text="replace-one, any m; the sensitivity of a replaced gradient is 2L, so σ is doubled, and ε̃ and δ are "
-        "bounded as the Gaussian mechanism needs it",
-        statement="M_i¹(w, F, ·) is ((m/n)(e^ε̃ − 1), (m/n)δ)-DP with σ = 2L√(3 log(1/δ))/ε̃, for 0 < ε̃ ≤ 1.256 and "
-        "0 < δ ≤ 0.81",
-        method="closed form: the worst case is (m/n) δ_G(ε̂; 2L/σ) with ε̂ ≥ ε̃, and δ_G ≤ ½ δ^{3/2} e^{ε̃/2} < δ by the "
-        "Gaussian tail bound, decided at the corner in ball arithmetic" + _EMPIRICAL,
-        weight=1.0,
-    ),
-)
+from dpsco_verify.store import EValue, null_name
 
 
 def _adjacency(reading: Reading) -> Adjacency:
@@ -96,8 +48,8 @@ class SingleStep:
     title = "One iteration is private, amplified by subsampling"
     reference = "Lemma 5.2"
     label = "lem:amp_subsamp"
-    text = f"Let σ = L√(3 log(1/δ))/ε̃. For any w, F and any i, {_LEMMA.split(' with', maxsplit=1)[0]}"
-    readings = _READINGS
+    text = f"Let σ = L√(3 log(1/δ))/ε̃. For any w, F and any i, {LEMMA.split(' with', maxsplit=1)[0]}"
+    readings = READINGS
 
     def _panels(self, reading: Reading, context: Context) -> tuple[tuple[int, int], ...]:
         work = WORK[context.profile]
@@ -145,7 +97,8 @@ class SingleStep:
                 for eps, delta in present.SIGMA_PLACES
             )
         audited = points(reading.id, context.profile, factor=float(factor))
-        levels = context.levels([str(k) for k in range(len(audited))])
+        names = [str(k) for k in range(len(audited))]
+        levels = context.levels(names, over_runs=names)
         for k, point in enumerate(audited):
             name = f"{prefix}/audit/{k}"
             units.append(
@@ -199,7 +152,8 @@ class SingleStep:
             proof_steps=proof_steps(_adjacency(reading), _factor(reading)),
             sharpness=(present.sharpness(_factor(reading), sigmas, verdict),),
             certificate=certificate,
-            spent={str(k): s.alpha for k, s in enumerate(seen)},
+            spent={str(k): context.spent(s.alpha) for k, s in enumerate(seen)},
+            e_values=dict(_e_value(s) for s in seen),
         )
 
     def _literal(
@@ -311,3 +265,33 @@ class SingleStep:
                 None,
             )
         return verdict, summary, certificate
+
+
+def _e_value(s: Seen) -> tuple[str, EValue]:
+    """Return the evidence that the implementation's step is not as private as claimed on a pair of data sets.
+
+    The run chose the event by a search of its own. The null hypothesis speaks of all events, so it is the same in every
+    run.
+    """
+    pair = s.point.pair
+    name = null_name(
+        "the step on S and S' is (ε, δ)-DP",
+        {
+            "n": pair.n,
+            "m": pair.m,
+            "fresh": pair.fresh,
+            "g": str(pair.g),
+            "g'": str(pair.g_prime),
+            "h": str(pair.h),
+            "σ over the lemma's": s.point.factor,
+            "ε̃": s.point.epsilon_tilde,
+            "δ of the lemma": s.point.delta,
+        },
+    )
+    return name, event_e_value(
+        s.result.counts,
+        decision=s.result.decision,
+        epsilon=s.point.epsilon,
+        delta=s.point.claimed_delta,
+        alpha=s.alpha,
+    )

@@ -66,7 +66,10 @@ def exact_tails(*, rule: StoppingRule, counter: bool, sizes: tuple[int, ...]) ->
 
 @dataclass(frozen=True, kw_only=True)
 class Simulation:
-    """Stopping times of the implementation at one n against the exact law and against the claimed tail."""
+    """Stopping times of the implementation at one n against the exact law and against the claimed tail.
+
+    `tail_log_wealth` is the log of the wealth after all runs of the e-process against the claimed tail.
+    """
 
     n: int
     runs: int
@@ -78,6 +81,7 @@ class Simulation:
     claimed: float
     late: int
     tail_rejected: bool
+    tail_log_wealth: float
     tail_mdv: float | None
     first_rejection: int | None
     late_flags: tuple[bool, ...]
@@ -127,6 +131,7 @@ def simulate(
         claimed=claimed,
         late=int(late.sum()),
         tail_rejected=decision.rejected,
+        tail_log_wealth=decision.log_wealth,
         tail_mdv=mdv if math.isfinite(mdv) else None,
         first_rejection=decision.rejected_at,
         late_flags=tuple(bool(x) for x in late[:stop]),

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from dpsco_verify.algorithm.stopping_law import janson_exponent, tail_exact
 from dpsco_verify.evidence import (
     Quantity,
@@ -19,6 +21,7 @@ from dpsco_verify.evidence.checker import (
 )
 from dpsco_verify.execution import Outcome, WorkUnit
 from dpsco_verify.inference.bets import bet_fractions, depth_for_range
+from dpsco_verify.ledger.e_values import mean_e_value
 from dpsco_verify.ledger.evidence_certificates import mean_certificate
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
@@ -34,6 +37,7 @@ from dpsco_verify.ledger.statements.stopping_tail.law import (
 )
 from dpsco_verify.ledger.statements.stopping_tail.proof import SMALLEST_N, proof_steps
 from dpsco_verify.ledger.statements.stopping_tail.readings import rule_and_counter, stopping_readings
+from dpsco_verify.store import EValue, null_name
 
 _METHOD = (
     "exact recursion for the number of distinct points (rational arithmetic at the smallest n, doubles with a proven "
@@ -87,7 +91,8 @@ class StoppingTail:
                 cost=3.0,
             )
         ]
-        levels = context.levels([f"n={n}" for n in work.simulated])
+        names = [f"n={n}" for n in work.simulated]
+        levels = context.levels(names, over_runs=names)
         for n in work.simulated:
             name = f"{prefix}/simulation/n={n}"
             units.append(
@@ -141,7 +146,8 @@ class StoppingTail:
             proof_steps=proof_steps(),
             sharpness=(present.sharpness(tails, exponent),),
             certificate=certificate,
-            spent={f"n={s.n}": s.alpha for s in simulations},
+            spent={f"n={s.n}": context.spent(s.alpha) for s in simulations},
+            e_values=dict(_e_value(reading, s) for s in simulations),
         )
 
     def _decide(
@@ -224,6 +230,22 @@ class StoppingTail:
             ),
             None,
         )
+
+
+def _e_value(reading: Reading, s: Simulation) -> tuple[str, EValue]:
+    """Return the evidence that the implementation's tail at one n exceeds the claimed one."""
+    rule, counter = rule_and_counter(reading)
+    name = null_name(
+        "P(τ > 2n) ≤ claimed", {"stopping": rule.value, "counter": counter, "n": s.n, "claimed": s.claimed}
+    )
+    return name, mean_e_value(
+        np.repeat([0.0, 1.0], [s.runs - s.late, s.late]),
+        log_wealth=s.tail_log_wealth,
+        bound=s.claimed,
+        low=0.0,
+        high=1.0,
+        alpha=s.alpha,
+    )
 
 
 def _exponent(reading: Reading) -> float | None:

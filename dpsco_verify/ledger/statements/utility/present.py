@@ -1,4 +1,4 @@
-"""Tables, the figure and the counterexample in words."""
+"""Figures of the evidence, tables, the plot and the counterexample in words."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from dpsco_verify.evidence import (
     Axis,
     Column,
     LinePlot,
+    Quantity,
     Scale,
     Series,
     SeriesStyle,
     Sharpness,
     Table,
 )
-from dpsco_verify.ledger.statements.utility.constants import careful_constant, constant_at
+from dpsco_verify.ledger.statements.utility.constants import careful_constant, constant_at, limit_constant
 from dpsco_verify.ledger.statements.utility.counterexample import Found, silent_drift
 from dpsco_verify.ledger.statements.utility.measure import Measured
+from dpsco_verify.ledger.statements.utility.search import Worst
 
 _SIZES = (2, 3, 4, 8, 16, 17, 32, 64, 100, 256, 1000, 10_000)
 
@@ -167,3 +169,58 @@ def counterexample_words(reading: str, found: Found) -> str:
         "steps of D/√n the iterates need 2√n fresh draws to cross W, and the output averages them. The excess risk "
         f"is at least {found.ratio:.4g} · D(L + σ)/√n."
     )
+
+
+def evidence(
+    measured: list[Measured],
+    worst: Worst,
+    found: Found | None,
+    *,
+    vacuous: int,
+    distance_factor: float,
+    variance: bool,
+) -> dict[str, Quantity]:
+    """Return the constant of the proof, and the largest ratios; `vacuous` instances were not measured."""
+    unit = "D(L + σ√d)/√n"
+    figures: dict[str, Quantity] = {}
+    if variance:
+        figures["constant of a careful proof"] = Quantity(
+            value=None, note="unbounded: σd/(L + σ√d)² grows without limit as L and σ shrink"
+        )
+    else:
+        figures["constant of a careful proof, all n"] = Quantity(
+            value=limit_constant(distance_factor),
+            unit=unit,
+            note=f"κ² + ln 2 with ‖u − w₁‖ ≤ κD, κ = {distance_factor:g}",
+        )
+        figures["constant of a careful proof, n = 16"] = Quantity(
+            value=float(careful_constant(16, distance_factor)), unit=unit
+        )
+    if found is not None:
+        figures["excess risk of the closed-form instance"] = Quantity(
+            value=found.ratio, unit=unit, note=f"at least; n = {found.n}, σ = {float(found.sigma):g}"
+        )
+    c = worst.confirmed
+    figures["largest ratio found by the search"] = Quantity(
+        value=c.mean,
+        unit=unit,
+        note=f"mean of {c.runs} fresh runs or pairs, between {c.low:.4g} and {c.high:.4g}; {worst.trials} trials; "
+        f"{worst.description}",
+    )
+    figures["instances measured"] = Quantity(
+        value=len(measured),
+        note=f"{vacuous} more were left out: there the bound exceeds the largest possible risk",
+    )
+    if measured:
+        top = max(measured, key=lambda m: m.mean)
+        figures["largest measured ratio"] = Quantity(
+            value=top.mean, unit=unit, note=f"{top.instance}, n = {top.n}, σ = {top.sigma:g} L"
+        )
+        mdvs = [m.mdv for m in measured if m.mdv is not None]
+        figures["largest minimum detectable violation"] = Quantity(
+            value=max(mdvs) if mdvs else None,
+            unit=unit,
+            note="power 0.9, for laws with the observed spread; "
+            f"{len(measured) - len(mdvs)} instances could show none",
+        )
+    return figures

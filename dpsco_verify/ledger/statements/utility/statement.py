@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from dpsco_verify.algorithm import NoiseConvention
-from dpsco_verify.evidence import Quantity, Verdict
+from dpsco_verify.evidence import Verdict
 from dpsco_verify.evidence.checker import (
     Certificate,
     UtilityConstant,
@@ -16,22 +15,19 @@ from dpsco_verify.evidence.checker import (
 )
 from dpsco_verify.execution import Outcome, WorkUnit
 from dpsco_verify.inference.bets import bet_fractions, depth_for_range
+from dpsco_verify.ledger.e_values import mean_e_value
 from dpsco_verify.ledger.evidence_certificates import mean_certificate
-from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.statement import Conclusion, Context, Reading
 from dpsco_verify.ledger.statements.utility import present
-from dpsco_verify.ledger.statements.utility.constants import careful_constant, limit_constant
+from dpsco_verify.ledger.statements.utility.constants import limit_constant
 from dpsco_verify.ledger.statements.utility.counterexample import Found, search_drift, search_variance
 from dpsco_verify.ledger.statements.utility.errata import DISCREPANCIES
 from dpsco_verify.ledger.statements.utility.instances import GEOMETRIES, NAMES
-from dpsco_verify.ledger.statements.utility.measure import (
-    THEOREM_CONSTANT,
-    Measured,
-    Worst,
-    measure,
-    search_worst,
-)
+from dpsco_verify.ledger.statements.utility.measure import THEOREM_CONSTANT, Measured, measure
 from dpsco_verify.ledger.statements.utility.proof import proof_steps
+from dpsco_verify.ledger.statements.utility.search import Worst, search_worst
+from dpsco_verify.ledger.statements.utility.work import WORK, Work
+from dpsco_verify.store import EValue, null_name
 
 _CLAIM = "E[F(ŵ)] − F(w*) ≤ (5/2) D(L + σ√d)/√n with η = D/(√n (L + σ√d))"
 _METHOD = (
@@ -43,48 +39,6 @@ _METHOD = (
 
 def _reading(name: str, text: str, statement: str = _CLAIM) -> Reading:
     return Reading(id=name, text=text, statement=statement, method=_METHOD, weight=1.0)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Work:
-    sizes: tuple[int, ...]
-    sigmas: tuple[float, ...]
-    runs: int
-    trials: int
-    search_runs: int
-    confirm_runs: int
-    largest_n: int
-
-
-_WORK = {
-    Profile.QUICK: _Work(
-        sizes=(16, 64, 256),
-        sigmas=(0.1, 1.0),
-        runs=200,
-        trials=24,
-        search_runs=50,
-        confirm_runs=1000,
-        largest_n=128,
-    ),
-    Profile.STANDARD: _Work(
-        sizes=(16, 64, 256, 1024),
-        sigmas=(0.1, 1.0, 10.0),
-        runs=400,
-        trials=80,
-        search_runs=100,
-        confirm_runs=4000,
-        largest_n=400,
-    ),
-    Profile.DEEP: _Work(
-        sizes=(16, 33, 64, 128, 256, 512, 1024, 2048),
-        sigmas=(0.01, 0.1, 1.0, 3.0, 10.0),
-        runs=1000,
-        trials=1000,
-        search_runs=200,
-        confirm_runs=20_000,
-        largest_n=2000,
-    ),
-}
 
 
 class Utility:
@@ -117,10 +71,11 @@ class Utility:
 
     def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
         """Return a unit for each instance, n and σ, and one for the search."""
-        work = _WORK[context.profile]
+        work = WORK[context.profile]
         prefix = f"{self.id}/{reading.id}"
         cells = self._cells(reading, work)
-        levels = context.levels([*(name for name, _ in cells), "search"])
+        names = [name for name, _ in cells]
+        levels = context.levels([*names, "search"], over_runs=names)
         common = {
             "geometry": GEOMETRIES[reading.id],
             "noise": _noise(reading),
@@ -156,7 +111,7 @@ class Utility:
         return units
 
     @staticmethod
-    def _cells(reading: Reading, work: _Work) -> list[tuple[str, dict[str, object]]]:
+    def _cells(reading: Reading, work: Work) -> list[tuple[str, dict[str, object]]]:
         names = ("weak-drift",) if _is_variance(reading) else NAMES
         return [
             (
@@ -170,7 +125,7 @@ class Utility:
 
     def conclude(self, reading: Reading, context: Context, outcomes: Mapping[str, Outcome]) -> Conclusion:
         """Decide: samples may refute; else the careful proof certifies, or an exact counterexample refutes."""
-        work = _WORK[context.profile]
+        work = WORK[context.profile]
         prefix = f"{self.id}/{reading.id}"
         cells = self._cells(reading, work)
         measured: list[Measured] = []
@@ -191,7 +146,14 @@ class Utility:
         return Conclusion(
             verdict=verdict,
             summary=summary,
-            evidence=self._evidence(reading, measured, vacuous, worst, found, kappa),
+            evidence=present.evidence(
+                measured,
+                worst,
+                found,
+                vacuous=vacuous,
+                distance_factor=kappa,
+                variance=_is_variance(reading),
+            ),
             tables=(
                 present.constant_table(kappa, variance=_is_variance(reading)),
                 present.measured_table(measured),
@@ -202,9 +164,11 @@ class Utility:
             sharpness=(present.sharpness(self.constant, kappa, proven, found, [*measured, worst.confirmed]),),
             certificate=certificate,
             spent={
-                **{name: m.alpha for (name, _), m in _run_cells(cells, outcomes, prefix)},
+                **{name: context.spent(m.alpha) for (name, _), m in _run_cells(cells, outcomes, prefix)},
                 "search": worst.confirmed.alpha,
             },
+            # What the search found depends on the seed, so its confirmation has no null hypothesis to share.
+            e_values=dict(_e_value(reading, m) for m in measured),
         )
 
     def _decide(
@@ -239,7 +203,7 @@ class Utility:
             certificate = mean_certificate(
                 self.id,
                 reading.id,
-                observations=m.first_ratios,
+                observations=m.deciding,
                 bound=m.bound,
                 low=m.range_low,
                 alpha=m.alpha / 2 * (1 + 1e-9),
@@ -283,57 +247,6 @@ class Utility:
         )
         return Verdict.NOT_REFUTED, summary, None, None
 
-    def _evidence(
-        self,
-        reading: Reading,
-        measured: list[Measured],
-        vacuous: int,
-        worst: Worst,
-        found: Found | None,
-        kappa: float,
-    ) -> dict[str, Quantity]:
-        unit = "D(L + σ√d)/√n"
-        evidence: dict[str, Quantity] = {}
-        if _is_variance(reading):
-            evidence["constant of a careful proof"] = Quantity(
-                value=None, note="unbounded: σd/(L + σ√d)² grows without limit as L and σ shrink"
-            )
-        else:
-            evidence["constant of a careful proof, all n"] = Quantity(
-                value=limit_constant(kappa), unit=unit, note=f"κ² + ln 2 with ‖u − w₁‖ ≤ κD, κ = {kappa:g}"
-            )
-            evidence["constant of a careful proof, n = 16"] = Quantity(
-                value=float(careful_constant(16, kappa)), unit=unit
-            )
-        if found is not None:
-            evidence["excess risk of the closed-form instance"] = Quantity(
-                value=found.ratio, unit=unit, note=f"at least; n = {found.n}, σ = {float(found.sigma):g}"
-            )
-        c = worst.confirmed
-        evidence["largest ratio found by the search"] = Quantity(
-            value=c.mean,
-            unit=unit,
-            note=f"mean of {c.runs} fresh runs or pairs, between {c.low:.4g} and {c.high:.4g}; {worst.trials} trials; "
-            f"{worst.description}",
-        )
-        evidence["instances measured"] = Quantity(
-            value=len(measured),
-            note=f"{vacuous} more were left out: there the bound exceeds the largest possible risk",
-        )
-        if measured:
-            top = max(measured, key=lambda m: m.mean)
-            evidence["largest measured ratio"] = Quantity(
-                value=top.mean, unit=unit, note=f"{top.instance}, n = {top.n}, σ = {top.sigma:g} L"
-            )
-            mdvs = [m.mdv for m in measured if m.mdv is not None]
-            evidence["largest minimum detectable violation"] = Quantity(
-                value=max(mdvs) if mdvs else None,
-                unit=unit,
-                note="power 0.9, for laws with the observed spread; "
-                f"{len(measured) - len(mdvs)} instances could show none",
-            )
-        return evidence
-
 
 def _is_variance(reading: Reading) -> bool:
     return reading.id.endswith("variance-sigma")
@@ -353,3 +266,28 @@ def _run_cells(
         for cell in cells
         if outcomes[f"{prefix}/{cell[0]}"].value is not None
     ]
+
+
+def _e_value(reading: Reading, m: Measured) -> tuple[str, EValue]:
+    """Return the evidence that the implementation's excess risk on one instance exceeds the bound."""
+    geometry = GEOMETRIES[reading.id]
+    name = null_name(
+        "E[F(ŵ)] − F(w*) ≤ c D(L + σ√d)/√n",
+        {
+            "c": m.bound,
+            "instance": m.instance,
+            "n": m.n,
+            "σ/L": m.sigma,
+            "noise": _noise(reading).value,
+            "D bounds norms": geometry.norm_bound,
+            "w₁": geometry.start,
+        },
+    )
+    return name, mean_e_value(
+        m.ratios,
+        log_wealth=m.log_wealth,
+        bound=m.bound,
+        low=m.range_low,
+        high=m.range_high,
+        alpha=m.alpha,
+    )

@@ -1,0 +1,99 @@
+"""``dpsco-verify compare``."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from dpsco_verify.cli.options import chosen_executor, executor_options
+from dpsco_verify.cli.progress import progress
+from dpsco_verify.ledger.gate import ExitCode
+from dpsco_verify.ledger.profile import Profile
+
+_MORE = """\b
+Exit codes: 0 no audit found a violation; 1 at least one did; 2 wrong usage or
+bad input.
+"""
+
+
+@click.command(epilog=_MORE)
+@click.option(
+    "--profile",
+    type=click.Choice([profile.value for profile in Profile]),
+    default=Profile.QUICK.value,
+    show_default=True,
+    help="Which problems, sizes and numbers of runs where no other option says so.",
+)
+@click.option(
+    "--problem", "problems", multiple=True, metavar="ID", help="Compare on this problem; repeatable."
+)
+@click.option(
+    "--n", "sizes", multiple=True, type=click.IntRange(min=2), help="Compare at this n; repeatable."
+)
+@click.option(
+    "--epsilon",
+    "epsilons",
+    multiple=True,
+    type=float,
+    help="Compare at this ε; repeatable: the sweep over n is at the first.",
+)
+@click.option("--delta", type=float, default=1e-6, show_default=True, help="The δ of all budgets.")
+@click.option("--runs", type=click.IntRange(min=2), help="Independent runs at each place.")
+@click.option(
+    "--most-seconds",
+    type=float,
+    help="Leave a system out where its runs at one place would cost more than about this.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The root seed.")
+@executor_options
+@click.option(
+    "--format",
+    "output",
+    type=click.Choice(["table", "markdown", "json"]),
+    default="table",
+    show_default=True,
+    help="What is printed.",
+)
+def compare(
+    profile: str,
+    problems: tuple[str, ...],
+    sizes: tuple[int, ...],
+    epsilons: tuple[float, ...],
+    delta: float,
+    runs: int | None,
+    most_seconds: float | None,
+    seed: int,
+    jobs: int,
+    executor: str | None,
+    scheduler: str | None,
+    output: str,
+) -> None:
+    """Run Algorithm 1 and its neighbours on the same samples at the same privacy, and audit each."""
+    from rich.console import Console
+
+    from dpsco_verify.comparison import plan_for, run_comparison
+    from dpsco_verify.evidence.store import encode_comparison
+    from dpsco_verify.reporting import comparison as words
+    from dpsco_verify.reporting.terminal import print_comparison
+
+    plan = plan_for(
+        profile,
+        problems=problems,
+        sizes=sizes,
+        epsilons=epsilons,
+        delta=delta,
+        runs=runs,
+        most_seconds=most_seconds,
+    )
+    choice = chosen_executor(jobs, executor, scheduler)
+    with progress() as report:
+        record = run_comparison(plan, seed=seed, executor=choice, progress=report)
+    if output == "json":
+        click.echo(encode_comparison(record), nl=False)
+    elif output == "markdown":
+        click.echo("\n\n".join(words.markdown_blocks(record)))
+    else:
+        print_comparison(record, Console())
+    violated = any(audit.verdict == "violated" for system in record.systems for audit in system.audits)
+    sys.exit(int(ExitCode.NOT_AS_EXPECTED if violated else ExitCode.AS_EXPECTED))

@@ -1,0 +1,9 @@
+"""Algorithm 1 beside its neighbours: the same samples, the same privacy, risk and cost measured."""
+
+from __future__ import annotations
+
+from dpsco_verify.comparison.plan import ComparisonPlan
+from dpsco_verify.comparison.plans import plan_for
+from dpsco_verify.comparison.run import comparison_units, conclude_comparison, run_comparison
+
+__all__ = ["ComparisonPlan", "comparison_units", "conclude_comparison", "plan_for", "run_comparison"]

@@ -1,0 +1,68 @@
+"""How much each profile compares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from dpsco_verify.comparison.measure import Place
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonPlan:
+    """What is compared with what.
+
+    Attributes
+    ----------
+    problems
+        By their ids.
+    sizes
+        The n at ε = `epsilon`.
+    epsilons, epsilon_size
+        The other ε, at n = `epsilon_size`.
+    runs
+        Independent runs at each place.
+    most_seconds
+        The nominal cost up to which a system is run at a place.
+    thorough, large_sizes, thorough_seconds
+        Problems on which larger n are added, and the nominal cost that stands there in the place of `most_seconds`.
+    """
+
+    problems: tuple[str, ...]
+    sizes: tuple[int, ...]
+    epsilons: tuple[float, ...]
+    epsilon_size: int
+    runs: int
+    most_seconds: float
+    thorough: tuple[str, ...] = ()
+    large_sizes: tuple[int, ...] = ()
+    thorough_seconds: float = 0.0
+    epsilon: float = 1.0
+    delta: float = 1e-6
+
+    def sizes_of(self, problem: str) -> tuple[int, ...]:
+        """Return the n of a problem at ε = `epsilon`."""
+        return (*self.sizes, *self.large_sizes) if problem in self.thorough else self.sizes
+
+    def seconds_of(self, problem: str) -> float:
+        """Return the nominal cost up to which a system is run at a place of a problem."""
+        return self.thorough_seconds if problem in self.thorough else self.most_seconds
+
+    def places(self, problem: str) -> tuple[Place, ...]:
+        """Return all places of a problem: those of the sweep over n, then those of the sweep over ε."""
+        along_n = [Place(n=n, epsilon=self.epsilon) for n in self.sizes_of(problem)]
+        along_epsilon = [Place(n=self.epsilon_size, epsilon=epsilon) for epsilon in self.epsilons]
+        return tuple(dict.fromkeys([*along_n, *along_epsilon]))
+
+    def narrowed(
+        self, *, problems: tuple[str, ...], sizes: tuple[int, ...], epsilons: tuple[float, ...]
+    ) -> ComparisonPlan:
+        """Return the plan for a user's own choice; what is not chosen stays as it is.
+
+        With one ε chosen it is that of the sweep over n; with several the first is, and the sweep over ε has them all.
+        """
+        plan = replace(self, problems=problems or self.problems, sizes=sizes or self.sizes)
+        if sizes:
+            plan = replace(plan, epsilon_size=sorted(sizes)[len(sizes) // 2], large_sizes=())
+        if epsilons:
+            plan = replace(plan, epsilon=epsilons[0], epsilons=epsilons if len(epsilons) > 1 else ())
+        return plan

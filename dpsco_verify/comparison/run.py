@@ -1,0 +1,102 @@
+"""The comparison as units of work, alone or as a part of an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dpsco_verify.comparison.audits import SystemAudit, audit_system
+from dpsco_verify.comparison.measure import measure_system
+from dpsco_verify.comparison.plan import ComparisonPlan
+from dpsco_verify.comparison.record import comparison_record
+from dpsco_verify.evidence.comparison import ComparisonRecord
+from dpsco_verify.execution import ExecutorChoice, Outcome, Progress, WorkUnit, execute, make_executor
+from dpsco_verify.inference.budget import ErrorBudget
+from dpsco_verify.related.catalogue import SYSTEMS
+from dpsco_verify.store import RunMemory
+
+AUDIT_LEVEL = 1e-6
+"""The probability, at most, that the audits of a comparison by itself accuse any system."""
+_AUDIT_SAMPLES = 20_000
+
+
+def comparison_units(plan: ComparisonPlan, *, seed: int) -> tuple[WorkUnit, ...]:
+    """Return one unit for each system on each problem."""
+    return tuple(
+        WorkUnit(
+            name=_name(problem, system),
+            function=measure_system,
+            arguments={
+                "system": system,
+                "problem": problem,
+                "places": plan.places(problem),
+                "delta": plan.delta,
+                "runs": plan.runs,
+                "most_seconds": plan.seconds_of(problem),
+                "seed": seed,
+            },
+            cost=plan.seconds_of(problem),
+        )
+        for problem in plan.problems
+        for system in SYSTEMS
+    )
+
+
+def audit_units(
+    plan: ComparisonPlan, *, seed: int, error_budget: float = AUDIT_LEVEL
+) -> tuple[WorkUnit, ...]:
+    """Return one unit for the audit of each private system; together they alarm falsely with at most `error_budget`."""
+    private = [name for name, system in SYSTEMS.items() if system.is_private]
+    budget = ErrorBudget.split(error_budget, dict.fromkeys(private, 1.0))
+    return tuple(
+        WorkUnit(
+            name=f"comparison/audit/{name}",
+            function=audit_system,
+            arguments={
+                "system": name,
+                "epsilon": plan.epsilon,
+                "delta": plan.delta,
+                "alpha": budget.share(name).alpha,
+                "samples": _AUDIT_SAMPLES,
+                "seed": seed,
+                "name": f"comparison/audit/{name}",
+            },
+        )
+        for name in private
+    )
+
+
+def conclude_comparison(
+    plan: ComparisonPlan,
+    outcomes: Mapping[str, Outcome],
+    audits: Mapping[str, SystemAudit],
+    *,
+    error_budget: float,
+) -> ComparisonRecord:
+    """Return the record from the outcomes of :func:`comparison_units` and the audits by system."""
+    cells = {
+        (problem, system): outcomes[_name(problem, system)].value
+        for problem in plan.problems
+        for system in SYSTEMS
+    }
+    return comparison_record(plan, cells, audits, error_budget=error_budget)
+
+
+def run_comparison(
+    plan: ComparisonPlan,
+    *,
+    seed: int,
+    executor: ExecutorChoice,
+    memory: RunMemory | None = None,
+    progress: Progress | None = None,
+) -> ComparisonRecord:
+    """Run a comparison by itself, the audits of its systems included."""
+    auditing = audit_units(plan, seed=seed)
+    units = [*comparison_units(plan, seed=seed), *auditing]
+    with make_executor(executor) as workers:
+        outcomes = execute(units, workers, progress, memory=memory)
+    audits = {str(unit.arguments["system"]): outcomes[unit.name].value for unit in auditing}
+    return conclude_comparison(plan, outcomes, audits, error_budget=AUDIT_LEVEL)
+
+
+def _name(problem: str, system: str) -> str:
+    return f"comparison/{problem}/{system}"

@@ -1,0 +1,263 @@
+"""The claims of the related systems: change a constant or break an implementation, and see each verdict turn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+
+from dpsco_verify.comparison import audits
+from dpsco_verify.comparison.audits import SystemAudit
+from dpsco_verify.evidence import Consequence, Verdict, checker
+from dpsco_verify.evidence.checker import (
+    EventEvidence,
+    IterationStepViolation,
+    MeanEvidence,
+    MinibatchViolation,
+    NoisySgdViolation,
+    OutputPerturbationViolation,
+    SmoothedMinibatchViolation,
+)
+from dpsco_verify.ledger.audit import run_audit
+from dpsco_verify.ledger.baseline import load_baseline
+from dpsco_verify.ledger.profile import Profile
+from dpsco_verify.ledger.registry import find_claims
+from dpsco_verify.ledger.statements.related import (
+    RELATED_STATEMENTS,
+    iteration,
+    minibatch,
+    noisy_sgd,
+    objective_perturbation,
+    one_use,
+    output_perturbation,
+    phased,
+    privacy_statement,
+    risk,
+)
+from dpsco_verify.related import Task
+from dpsco_verify.related.catalogue import SYSTEMS
+from dpsco_verify.related.output_perturbation import OutputPerturbation
+from dpsco_verify.related.phased_sgd import PhasedSgd
+
+AUDITED = [
+    f"{s.id}/{s.audited}" for s in RELATED_STATEMENTS if isinstance(s, privacy_statement.PrivacyStatement)
+]
+
+
+def verify(key):
+    result = run_audit(find_claims([key]), profile=Profile.QUICK, seed=0, jobs=1, baseline=load_baseline())
+    return result.record.claims[0], result
+
+
+def witness_of(key):
+    finding, result = verify(key)
+    assert finding.verdict is Verdict.REFUTED
+    certificate = checker.decode(result.certificates[finding.certificate])
+    checker.check(certificate)
+    return certificate.witness, result.record.errata
+
+
+@pytest.fixture
+def _no_audit(monkeypatch):
+    """The audit is not what turns these verdicts, and costs most of their time."""
+
+    def quiet(*, alpha, **_):
+        return SystemAudit(
+            system="s",
+            pair="pair",
+            claim="claim",
+            n=2,
+            dimension=1,
+            verdict="not_violated",
+            summary="nothing was found",
+            samples=100,
+            event="value in [0, inf)",
+            occurrences=10,
+            occurrences_neighbour=9,
+            order=1.0,
+            delta_at_order=1e-6,
+            detectable_epsilon=2.0,
+            detectable_delta=0.1,
+            epsilon_lower=0.0,
+            alpha=alpha,
+            test_alpha=alpha,
+            counts=(1, 9, 8, 82),
+            fractions=(0.5,),
+        )
+
+    monkeypatch.setattr(privacy_statement, "audit_system", quiet)
+
+
+def replaced(monkeypatch, module, system):
+    """Let a module's catalogue hold another implementation under the same id."""
+    monkeypatch.setattr(module, "SYSTEMS", MappingProxyType({**SYSTEMS, system.id: system}))
+
+
+def test_one_statement_a_system_and_kind():
+    ids = {statement.id for statement in RELATED_STATEMENTS}
+    assert len(ids) == len(RELATED_STATEMENTS)
+    audited = {s.system for s in RELATED_STATEMENTS if isinstance(s, privacy_statement.PrivacyStatement)}
+    assert audited <= set(SYSTEMS)
+    assert {s.system for s in RELATED_STATEMENTS} <= set(SYSTEMS)
+
+
+@pytest.mark.parametrize(
+    ("key", "kind", "consequence"),
+    [
+        ("output-perturbation-privacy/any-lipschitz", OutputPerturbationViolation, Consequence.NOTHING),
+        ("noisy-sgd-erm-privacy/every-epsilon", NoisySgdViolation, Consequence.NOTHING),
+        ("minibatch-sgd-privacy/as-printed", MinibatchViolation, Consequence.GUARANTEE),
+        ("minibatch-sgd-privacy/every-epsilon", MinibatchViolation, Consequence.GUARANTEE),
+        ("smoothed-minibatch-sgd-privacy/as-printed", SmoothedMinibatchViolation, Consequence.GUARANTEE),
+        ("iteration-sgd-privacy/any-step-size", IterationStepViolation, Consequence.NOTHING),
+    ],
+)
+def test_what_is_false_has_its_certificate_and_its_erratum(key, kind, consequence):
+    witness, errata = witness_of(key)
+    assert type(witness) is kind
+    (erratum,) = errata
+    assert erratum.shown_by == (key,)
+    assert erratum.consequence is consequence
+
+
+@pytest.mark.usefixtures("_no_audit")
+@pytest.mark.parametrize("key", AUDITED)
+def test_what_holds_is_as_the_baseline_expects(key):
+    finding, result = verify(key)
+    assert finding.verdict is load_baseline()[key].expected
+    assert finding.sharpness
+    assert result.record.exit_code == 0
+
+
+@pytest.mark.usefixtures("_no_audit")
+@pytest.mark.parametrize(
+    ("module", "name", "value", "key"),
+    [
+        (output_perturbation, "NOISE", 3, "output-perturbation-privacy/unit-lipschitz"),
+        (phased, "NOISE", 5, "phased-sgd-privacy/printed"),
+        (phased, "NOISE", 5, "phased-erm-privacy/printed"),
+        (objective_perturbation, "POWER", 3, "objective-perturbation-privacy/printed"),
+        (minibatch, "NOISE", 9.0, "minibatch-sgd-privacy/thousand-steps"),
+        (noisy_sgd, "NOISE", 33.0, "noisy-sgd-erm-privacy/proof-range"),
+    ],
+)
+def test_an_implementation_with_less_than_the_noise_asked_for_is_not_certified(
+    monkeypatch, module, name, value, key
+):
+    monkeypatch.setattr(module, name, value)
+    finding, result = verify(key)
+    assert finding.verdict is Verdict.INCONCLUSIVE
+    assert "implementation" in finding.summary
+    assert result.record.exit_code == 3
+
+
+@pytest.mark.usefixtures("_no_audit")
+def test_batches_that_are_too_small_are_noticed(monkeypatch):
+    real = iteration.constant_batches
+    monkeypatch.setattr(iteration, "constant_batches", lambda *arguments: np.maximum(real(*arguments) - 1, 1))
+    finding, _ = verify("iteration-sgd-privacy/printed")
+    assert finding.verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.usefixtures("_no_audit")
+def test_a_thirtieth_of_the_noise_is_not_proven_for_noisy_sgd(monkeypatch):
+    real = noisy_sgd.steps_of
+    monkeypatch.setattr(noisy_sgd, "steps_of", lambda *a: real(*a).scaled(1 / 30))
+    finding, _ = verify("noisy-sgd-erm-privacy/proof-range")
+    assert finding.verdict is Verdict.INCONCLUSIVE
+    assert finding.evidence["grid points at which it fails"].value > 0
+
+
+@pytest.mark.usefixtures("_no_audit")
+def test_twice_the_noise_repairs_the_mini_batch(monkeypatch):
+    assert verify("minibatch-sgd-privacy/as-printed")[0].verdict is Verdict.REFUTED
+    needed = verify("minibatch-sgd-privacy/as-printed")[0].sharpness[0].needed
+    assert needed is not None
+    real = minibatch.printed
+    factor = 1.01 * math.sqrt(needed / minibatch.NOISE)
+    monkeypatch.setattr(minibatch, "printed", lambda *a: real(*a).scaled(factor))
+    finding, _ = verify("minibatch-sgd-privacy/as-printed")
+    assert finding.verdict is Verdict.INCONCLUSIVE  # the implementation has less; no point fails any more
+    assert finding.evidence["grid points at which it fails"].value == 0
+
+
+@pytest.mark.usefixtures("_no_audit")
+def test_less_noise_by_this_projects_bounds_is_not_proven(monkeypatch):
+    for key, system in (
+        ("algorithm-1-privacy/certified-noise", "algorithm-1"),
+        ("subsampled-one-pass-privacy/certified-noise", "subsampled-one-pass"),
+    ):
+        real = SYSTEMS[system]
+
+        class _Quiet(type(real)):
+            def _calibrate(self, task, n, budget):
+                found = super()._calibrate(task, n, budget)
+                return replace(found, figures={k: 0.98 * v for k, v in found.figures.items()})
+
+        with monkeypatch.context() as context:
+            replaced(context, one_use, _Quiet())
+            finding, _ = verify(key)
+        assert finding.verdict is Verdict.INCONCLUSIVE
+        assert "no bound proves" in finding.summary
+
+
+class _QuietOutput(OutputPerturbation):
+    """A tenth of the noise."""
+
+    def sensitivity(self, task, n, budget):
+        return super().sensitivity(task, n, budget) / 10.0
+
+
+@pytest.mark.parametrize("system", [_QuietOutput()])
+def test_an_implementation_that_leaks_is_refuted_by_its_audit(monkeypatch, system):
+    """The exact figures look at the calibration alone; here they see the right one, and only the samples tell."""
+    replaced(monkeypatch, audits, system)
+    finding, result = verify("output-perturbation-privacy/unit-lipschitz")
+    assert finding.verdict is Verdict.REFUTED
+    certificate = checker.decode(result.certificates[finding.certificate])
+    assert isinstance(certificate.witness, EventEvidence)
+    checker.check(certificate)
+    assert result.record.exit_code == 1
+
+
+class _StandStill(PhasedSgd):
+    """It never moves, whatever the data say, and still promises a bound that is too small for that."""
+
+    def _risk_bound(self, task: Task, n, budget):
+        return 0.3 * super()._risk_bound(task, n, budget)
+
+    def _fit(self, sample, task, budget, rng, *, keep_transcript):
+        found = super()._fit(sample, task, budget, rng, keep_transcript=keep_transcript)
+        return replace(found, solution=np.full_like(found.solution, -0.5))
+
+
+def test_a_risk_above_the_bound_is_refuted_by_observations(monkeypatch):
+    assert verify("phased-sgd-risk/measured")[0].verdict is Verdict.NOT_REFUTED
+    replaced(monkeypatch, risk, _StandStill())
+    finding, result = verify("phased-sgd-risk/measured")
+    assert finding.verdict is Verdict.REFUTED
+    certificate = checker.decode(result.certificates[finding.certificate])
+    assert isinstance(certificate.witness, MeanEvidence)
+    assert Fraction(certificate.witness.bound) == 1
+
+
+def test_a_bound_above_every_risk_decides_nothing(monkeypatch):
+    class _Boundless(PhasedSgd):
+        def _risk_bound(self, task, n, budget):
+            return 2.0 * task.lipschitz * task.diameter
+
+    replaced(monkeypatch, risk, _Boundless())
+    finding, _ = verify("phased-sgd-risk/measured")
+    assert finding.verdict is Verdict.INCONCLUSIVE
+    assert "exceeds the largest risk" in finding.summary
+
+
+def test_the_levels_of_a_claim_are_within_its_share():
+    for key in ("phased-sgd-risk/measured", "phased-sgd-privacy/printed"):
+        _, result = verify(key)
+        spent = result.record.error_budget.by_claim[key]
+        assert 0.0 < spent <= result.record.error_budget.total

@@ -1,0 +1,163 @@
+"""Statements hand over their e-values: under names that last from run to run, never above what the checker computes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from fractions import Fraction
+
+import flint
+import pytest
+
+from dpsco_verify.execution import SerialExecutor, execute
+from dpsco_verify.inference.budget import Share
+from dpsco_verify.ledger.profile import Profile
+from dpsco_verify.ledger.registry import find_claims
+from dpsco_verify.ledger.statement import Context
+from dpsco_verify.ledger.statements.single_step import statement as single_step
+from dpsco_verify.ledger.statements.single_step.work import points
+from dpsco_verify.ledger.statements.stopping_tail import statement as stopping_tail
+from dpsco_verify.ledger.statements.utility.statement import Utility
+from dpsco_verify.ledger.statements.utility.work import WORK, Work
+from dpsco_verify.store import MeanObservations
+
+pytestmark = pytest.mark.slow  # runs of the algorithm
+
+HANDING_OVER = ("stopping-tail/loop", "single-step/corrected", "utility/diameter")
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Profiles that differ in nothing but the number of samples, and take no time."""
+
+    def work(runs):
+        return Work(
+            sizes=(16, 64),
+            sigmas=(0.1,),
+            runs=runs,
+            trials=2,
+            search_runs=5,
+            confirm_runs=20,
+            largest_n=64,
+        )
+
+    def capped(reading, profile, *, factor):
+        cap = {Profile.QUICK: 4000, Profile.STANDARD: 6000}[profile]
+        return tuple(dataclasses.replace(p, cap=cap) for p in points(reading, profile, factor=factor))
+
+    for profile, runs in ((Profile.QUICK, 30), (Profile.STANDARD, 40)):
+        monkeypatch.setitem(WORK, profile, work(runs))
+        monkeypatch.setitem(
+            stopping_tail._WORK,
+            profile,
+            stopping_tail._Work(largest_n=20, simulated=(16, 37), runs=10 * runs),
+        )
+    monkeypatch.setattr(single_step, "points", capped)
+
+
+def conclude(key, *, profile=Profile.QUICK, accumulate=False, seed=0):
+    (claim,) = find_claims([key])
+    context = Context(
+        profile=profile, seed=seed, share=Share(claim_id=key, alpha=1e-7), accumulate=accumulate
+    )
+    units = claim.statement.units(claim.reading, context)
+    if key.startswith("single-step"):
+        # The maps are costly and say nothing about samples.
+        units = [unit for unit in units if "/audit/" in unit.name] + [
+            unit for unit in units if "n=2,m=1" in unit.name
+        ]
+    with SerialExecutor() as executor:
+        outcomes = execute(units, executor)
+    return claim.statement.conclude(claim.reading, context, outcomes)
+
+
+@pytest.fixture
+def one_panel(monkeypatch):
+    monkeypatch.setattr(single_step.SingleStep, "_panels", lambda self, reading, context: ((2, 1),))
+
+
+@pytest.mark.parametrize("key", HANDING_OVER)
+def test_names_do_not_depend_on_seed_or_samples_and_levels_do_on_accumulation_alone(small, one_panel, key):
+    plain = conclude(key)
+    more = conclude(key, profile=Profile.STANDARD, seed=5)
+    together = conclude(key, accumulate=True)
+    assert plain.e_values
+    assert set(plain.e_values) == set(more.e_values) == set(together.e_values)
+    for name, one in plain.e_values.items():
+        assert more.e_values[name].observations is not one.observations
+        assert more.e_values[name].log_e_value != one.log_e_value
+        assert together.e_values[name].alpha == one.alpha / 2
+        if isinstance(one.observations, MeanObservations):
+            assert one.observations.counts.sum() < more.e_values[name].observations.counts.sum()
+    # With the products' half the tests spend what they spent without, and never more than the share.
+    assert together.spent.keys() == plain.spent.keys()
+    assert together.spent == plain.spent
+    assert math.fsum(together.spent.values()) <= 1e-7
+
+
+def test_the_search_hands_over_nothing(small):
+    found = conclude("utility/diameter")
+    assert "search" in found.spent
+    assert len(found.e_values) == len(found.spent) - 1
+
+
+@pytest.mark.parametrize("key", HANDING_OVER)
+def test_names_hold_what_the_null_hypothesis_depends_on_and_no_more(small, one_panel, key):
+    parameters = [json.loads(name[name.index("{") :]) for name in conclude(key).e_values]
+    assert {frozenset(one) for one in parameters} == {
+        {
+            "stopping-tail/loop": frozenset({"stopping", "counter", "n", "claimed"}),
+            "single-step/corrected": frozenset(
+                {"n", "m", "fresh", "g", "g'", "h", "σ over the lemma's", "ε̃", "δ of the lemma"}
+            ),
+            "utility/diameter": frozenset({"c", "instance", "n", "σ/L", "noise", "D bounds norms", "w₁"}),
+        }[key]
+    }
+
+
+def test_another_claim_has_other_names(small, monkeypatch):
+    before = set(conclude("utility/diameter").e_values)
+    assert before.isdisjoint(conclude("utility/norm-argmin").e_values)
+    monkeypatch.setattr(Utility, "constant", 2.25)
+    assert before.isdisjoint(conclude("utility/diameter").e_values)
+
+
+@pytest.mark.parametrize("key", HANDING_OVER)
+def test_an_e_value_is_the_wealth_at_the_end_and_not_above_it(small, one_panel, key):
+    """The checker's wealth, in balls and without the doubles' rounding, lies at or a hair above each e-value."""
+    from dpsco_verify.evidence.checker.statistical import event_factor, event_wealth, mean_wealth
+
+    for e_value in conclude(key).e_values.values():
+        seen = e_value.observations
+        with flint.ctx.workprec(256):
+            if isinstance(seen, MeanObservations):
+                largest = 1 / (Fraction(seen.bound) - Fraction(seen.low))
+                wealth = mean_wealth(
+                    low=Fraction(seen.low),
+                    bound=Fraction(seen.bound),
+                    bets=[Fraction(theta) * largest for theta in seen.fractions.tolist()],
+                    values=[Fraction(x) for x in seen.values.tolist()],
+                    counts=seen.counts.tolist(),
+                )
+            else:
+                factor = event_factor(Fraction(seen.epsilon), Fraction(seen.delta))
+                largest = 1 / (math.exp(seen.epsilon) + seen.delta)
+                wealth = event_wealth(
+                    factor=factor,
+                    delta=Fraction(seen.delta),
+                    bets=[Fraction(theta * largest) for theta in seen.fractions.tolist()],
+                    counts=(seen.both, seen.first_only, seen.second_only, seen.neither),
+                )
+            exact = float(wealth.log())
+        assert exact - 1e-6 <= e_value.log_e_value <= exact
+
+
+def test_a_level_is_halved_only_where_evidence_multiplies():
+    plain = Context(profile=Profile.QUICK, seed=0, share=Share(claim_id="a", alpha=1e-6))
+    together = dataclasses.replace(plain, accumulate=True)
+    names = ["a", "b", "c"]
+    assert plain.levels(names, over_runs=["a"]) == plain.levels(names)
+    levels = together.levels(names, over_runs=["a"])
+    assert levels == plain.levels(names) | {"a": plain.levels(names)["a"] / 2}
+    assert together.spent(levels["a"]) == plain.spent(plain.levels(names)["a"]) == plain.levels(names)["a"]
