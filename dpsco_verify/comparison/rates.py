@@ -37,7 +37,6 @@ RATES: Mapping[str, Rates] = {
     "iteration-sgd-halving": Rates(risk=_OPTIMAL, queries="n"),
     "subsampled-one-pass": Rates(risk="open", queries="n"),
     "subsampled-one-pass-scaled": Rates(risk="open", queries="n"),
-    "private-mirror-descent-euclidean": Rates(risk="(1 + σ√d/L)/√n", queries="n/2"),
     "private-mirror-descent-p-norm": Rates(risk="open", queries="n/2"),
     "private-mirror-descent-entropic": Rates(risk="open", queries="n/2"),
     "mirror-descent-euclidean": Rates(risk="1/√n", queries="n"),

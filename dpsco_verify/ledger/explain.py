@@ -6,6 +6,8 @@ import textwrap
 
 from dpsco_verify.ledger.baseline import load_baseline
 from dpsco_verify.ledger.registry import PAPER, find_claims
+from dpsco_verify.ledger.statement import Statement
+from dpsco_verify.ledger.statements.related import RELATED_STATEMENTS
 
 _WIDTH = 100
 
@@ -23,9 +25,7 @@ def explanation(name: str) -> str:
     statement = claims[0].statement
     lines = [
         f"{statement.id}: {statement.title}",
-        *_wrapped(
-            "stands in", f"{statement.reference} ({statement.label}), {PAPER.title}, {PAPER.identifier}"
-        ),
+        *_wrapped("stands in", f"{statement.reference} ({statement.label}){_document(statement)}"),
         *_wrapped("statement", statement.text),
     ]
     for claim in claims:
@@ -50,6 +50,11 @@ def explanation(name: str) -> str:
         ]
     lines += ["", f"run it: dpsco-verify audit --select {name}"]
     return "\n".join(lines)
+
+
+def _document(statement: Statement) -> str:
+    """Return the paper's title and identifier for a statement of its own; the others' references name their sources."""
+    return "" if statement in RELATED_STATEMENTS else f", {PAPER.title}, {PAPER.identifier}"
 
 
 def _wrapped(label: str, text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a statement of the paper is to the ledger: its text, its readings, and how each is decided."""
+"""What a statement is to the ledger: its text, its readings, and how each is decided."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Conclusion:
 
 
 class Statement(Protocol):
-    """A statement of the paper.
+    """A statement of the paper, or of a system that it builds on or compares with.
 
     `units` says what has to be computed for a reading, and `conclude` what follows from the outcomes. Both depend
     on their arguments alone, so that a run can be repeated, selected from and spread over workers.
@@ -124,17 +124,17 @@ class Statement(Protocol):
 
     @property
     def reference(self) -> str:
-        """Its number in the paper."""
+        """Its number in the paper, or its source and its number there."""
         ...
 
     @property
     def label(self) -> str:
-        """Its LaTeX label, the stable key."""
+        """Its LaTeX label, or ``related:`` and the system; the stable key."""
         ...
 
     @property
     def text(self) -> str:
-        """The statement as the paper has it, in one line."""
+        """The statement as its source has it, in one line."""
         ...
 
     @property

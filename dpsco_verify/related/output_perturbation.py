@@ -22,8 +22,13 @@ from dpsco_verify.related.system import Calibration, Fit, Sensitivity, System
 from dpsco_verify.related.task import Task
 from dpsco_verify.validation import require_positive
 
-_SOLVER_SHARE = 1e-3
-"""The solver's part of the noise: twice the certified distance from the minimiser, in units of its sensitivity."""
+_SOLVER_SHARE, _SOLVER_POINTS = 1e-3, 10_000
+"""The solver's part of the noise, up to that many points; beyond, it grows with n, as arithmetic asks."""
+
+
+def solver_share(n: int) -> float:
+    """Return twice the certified distance from the minimiser, in units of its sensitivity: public, as n is."""
+    return _SOLVER_SHARE * max(1.0, n / _SOLVER_POINTS)
 
 
 def radial_noise(rng: np.random.Generator, *, runs: int, dimension: int, scale: float) -> FloatArray:
@@ -49,15 +54,16 @@ class OutputPerturbation(System):
     noise's norm ~ ``Gamma(d, 2/(nΛε))``, which is this at L = 1; for a larger L the printed form is not private
     enough.
 
-    *The solver.* Each call certifies a distance of at most ``r = 0.0005·s`` from the minimiser, so that the
-    computed points of neighbours are at most ``s + 2r = 1.001·s`` apart, and the noise is scaled by that.
+    *The solver.* Each call certifies a distance of at most ``r = 0.0005·s`` from the minimiser, so that the computed
+    points of neighbours are at most ``s + 2r = 1.001·s`` apart, and the noise is scaled by that. Beyond n = 10⁴ the
+    share of 0.001 grows in proportion to n: what can be certified on a kink that many points share does not shrink.
 
     *Choices that the source leaves.* The minimum is taken over W (there, over all of R^d), about the initial
     point w₁ (there, 0), and the noisy point is projected onto W, which is post-processing. Λ is free there. By
     default it minimises the bound that follows, in which no data enter: ``Λ = (2L/D)√((1 + d/ε)/n)``.
 
     *Risk* (derived here, with the stability of regularised minimisers by Shalev-Shwartz et al. 2009): for u in W,
-    ``E F(ŵ) − F(u) ≤ ΛD²/2 + 2L²/(nΛ) + L·r + L·d·1.001·s/ε``.
+    ``E F(ŵ) − F(u) ≤ ΛD²/2 + 2L²/(nΛ) + L·r + L·d·(s + 2r)/ε``.
 
     Parameters
     ----------
@@ -88,8 +94,8 @@ class OutputPerturbation(System):
         return 2.0 * scale_of(task.lipschitz) / scale_of(task.diameter) * math.sqrt(growth / n)
 
     def sensitivity(self, task: Task, n: int, budget: PrivacyBudget) -> float:
-        """Return ``1.001·s``, the largest distance of the computed minimisers of two neighbours."""
-        return (1.0 + _SOLVER_SHARE) * self._exact_sensitivity(task, n, budget)
+        """Return ``s + 2r``, the largest distance of the computed minimisers of two neighbours."""
+        return (1.0 + solver_share(n)) * self._exact_sensitivity(task, n, budget)
 
     def minimiser(self, sample: FloatArray, task: Task, budget: PrivacyBudget) -> CertifiedPoint:
         """Return the minimisers of samples of shape ``(R, n, k)``, without noise.
@@ -106,7 +112,7 @@ class OutputPerturbation(System):
             task.convex_set,
             regularisation=self.regularisation(task, n, budget),
             centre=task.initial_point[None, :],
-            distance=0.5 * _SOLVER_SHARE * self._exact_sensitivity(task, n, budget),
+            distance=0.5 * solver_share(n) * self._exact_sensitivity(task, n, budget),
         )
 
     def _exact_sensitivity(self, task: Task, n: int, budget: PrivacyBudget) -> float:
@@ -129,7 +135,7 @@ class OutputPerturbation(System):
             return None
         lam, s = self.regularisation(task, n, budget), self._exact_sensitivity(task, n, budget)
         noise = task.dimension * self.sensitivity(task, n, budget) / budget.epsilon
-        solver = 0.5 * _SOLVER_SHARE * s
+        solver = 0.5 * solver_share(n) * s
         return 0.5 * lam * task.diameter**2 + task.lipschitz * (s + solver + noise)
 
     def _sensitivities(self, task: Task, n: int, budget: PrivacyBudget) -> tuple[Sensitivity, ...]:

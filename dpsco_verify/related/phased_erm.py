@@ -67,7 +67,7 @@ class PhasedErm(System):
     and ``L√d·σ_k`` for the last noise, is ``a/η + bη`` with ``a = 4D²/n_1``; at its smallest, ``2√(ab)``, which
     is at most about ``LD(5/√n + 64√d/(κn))``.
 
-    The last point is projected onto W, which is post-processing and no nearer to any point of W than before.
+    The last point is projected onto W, which is post-processing and takes it no farther from any point of W.
 
     Parameters
     ----------

@@ -58,7 +58,8 @@ PAPER = Vocabulary(
     baseline="Baseline",
     expected="the baseline",
     group="Reading",
-    explanation="A claim is a statement of the document; a reading is one way in which a careful reader could take it. "
+    explanation="A claim is a statement of the document, or of a system that it builds on or compares with, whose "
+    "source its reference names; a reading is one way in which a careful reader could take it. "
     "The baseline is the verdict that is expected of a reading.",
     exit_meaning={
         0: "every verdict is as expected",

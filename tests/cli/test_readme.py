@@ -21,11 +21,15 @@ MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 def test_the_python_examples_run(capsys):
     for example in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
         exec(compile(example, "README.md", "exec"), {})  # noqa: S102  our own text
-    audited, ran = capsys.readouterr().out.splitlines()
+    audited, compared, ran = capsys.readouterr().out.splitlines()
     verdict, epsilon, event = audited.split(" ", 2)
     assert verdict == "violated"
     assert 1.0 < float(epsilon) <= 1.25
     assert event.startswith("value in")
+    queries, gap, excess = map(float, compared.strip("[]").split())
+    assert queries >= 990
+    assert 0 <= gap < 1e-2
+    assert excess >= 0
     iterations, queries, excess = ran.split()
     assert int(iterations) > int(queries) == 2048
     assert float(excess) >= 0

@@ -48,9 +48,12 @@ class NoisySgdViolation(Proof, frozen=True, kw_only=True):
 class MinibatchViolation(Proof, frozen=True, kw_only=True):
     """``P(E|S) − e^ε P(E|S') > δ`` for T steps with the mean gradient of m points and the printed ``N(0, σ²I)``.
 
-    ``T = ⌊min(n/8, ε²n²/(32d log(1/δ)))⌋``, ``m = ⌈max(n√(ε/(4T)), 1)⌉``, ``σ² = 8TL² log(1/δ)/(n²ε²)``. E says that m
-    times the sum of the noisy gradients, less that of gradients −L, exceeds `threshold` L. The readings: ``as-printed``
-    for ε ≤ 1, ``every-epsilon`` for T ≥ 100.
+    ``T = ⌊min(n/8, ε²n²/(32d log(1/δ)))⌋``, ``m = ⌈max(n√(ε/(4T)), 1)⌉``, ``σ² = 8TL² log(1/δ)/(n²ε²)``.
+
+    * ``as-printed``, ε ≤ 1, T = 2: the output ``(w₁ + w₂)/2`` tells the first step. W is a segment of length D that
+      begins at w₁, where gradients −L lead into it by ``η = D/(L√2)``. E says that m times the first noisy gradient,
+      less −mL, exceeds `threshold` L, which is that ``w₂ < (1 − threshold/m) D/√2``, inside W.
+    * ``every-epsilon``, T ≥ 100: all noisy gradients are released. E says the same of their sum.
     """
 
     readings: ClassVar[dict[str, int]] = {"as-printed": 1, "every-epsilon": 100}
@@ -65,22 +68,28 @@ class MinibatchViolation(Proof, frozen=True, kw_only=True):
         """Return the two sides and the inequality in words."""
         epsilon, delta, threshold = (rational(k, getattr(self, k)) for k in ("epsilon", "delta", "threshold"))
         _check(epsilon, delta, threshold)
-        fewest = self.readings[reading]
-        require(
-            holds=fewest > 1 or epsilon <= 1, reason=f"epsilon={epsilon} is above 1, the end of this reading"
-        )
         n, d = self.n, self.dimension
         logarithm = -ball(delta).log()
         by_privacy = (ball((epsilon * n) ** 2) / (32 * d * logarithm)).floor().unique_fmpz()
         if by_privacy is None:
             return flint.arb("nan"), ball(delta), ""
         steps = min(n // 8, int(by_privacy))
-        require(holds=steps >= fewest, reason=f"T={steps} is below {fewest}")
+        require(holds=steps >= 1, reason=f"T={steps} is below 1")
         batch = max(_root_up(n * n * epsilon / (4 * steps)), 1)
+        if reading == "as-printed":
+            require(holds=epsilon <= 1, reason=f"epsilon={epsilon} is above 1, the end of this reading")
+            require(holds=steps == 2, reason=f"T={steps} is not 2, where the output tells the first step")
+            require(
+                holds=threshold < batch, reason=f"threshold={threshold} is outside W, which ends at {batch}"
+            )
+            seen, what = 1, "the output"
+        else:
+            require(holds=steps >= 100, reason=f"T={steps} is below 100")
+            seen, what = steps, "the noisy gradients"
         variance = 8 * steps * logarithm / ball((n * epsilon) ** 2)
-        gap = _gap(batch * steps, n, steps * batch**2 * variance, epsilon=epsilon, threshold=threshold)
+        gap = _gap(batch * seen, n, seen * batch**2 * variance, epsilon=epsilon, threshold=threshold)
         words = (
-            f"P(E|S) - exp(epsilon) P(E|S') > delta at n = {n}, d = {d}, epsilon = {epsilon}, T = {steps}, "
+            f"P(E|S) - exp(epsilon) P(E|S') > delta for {what} at n = {n}, d = {d}, epsilon = {epsilon}, T = {steps}, "
             f"m = {batch}, E at {threshold}"
         )
         return gap, ball(delta), words

@@ -30,6 +30,7 @@ CONTROLS: tuple[AlgorithmExhibit, ...] = (
         implementation=Oracle(),
         effort=0.5,
         cost=6.0,
+        slow=True,
     ),
 )
 

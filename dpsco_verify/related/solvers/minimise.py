@@ -52,8 +52,8 @@ def minimise_regularised(
     dual function is ``D(θ) = −(1/m) Σ f*(θ_i) + min_W {<g + b, u> + (λ/2)‖u − c‖²}``, whose inner minimiser is
     the projection ``Π(v)``, the point that is returned. Then ``G(Π(v)) − D(θ)`` is the mean of the terms ``f + f*
     − <θ_i, ·>`` of Fenchel and Young at ``Π(v)``, each at least 0 and computed without cancellation: a bound on
-    the gap. As ``L(·, θ)`` is λ-strongly convex with minimiser ``Π(v)``, also ``λ‖Π(v) − w*‖² ≤ G(Π(v)) − D(θ)``.
-    Rounding of g, v and the projection enters both bounds.
+    the gap. As G and ``L(·, θ)`` are λ-strongly convex on W with minimisers ``w*`` and ``Π(v)``, also ``λ‖Π(v) − w*‖²
+    ≤ G(Π(v)) − D(θ)``. Rounding of g, v and the projection enters both bounds.
 
     Parameters
     ----------
@@ -129,11 +129,11 @@ def _closed_form(
     gradient = -np.mean(sample, axis=1)
     length = np.mean(euclidean_norm(sample), axis=-1)
     error = 2.0 * UNIT_ROUNDOFF * (count + 4) * length
-    point, off, outside = projected(convex_set, weight, middle, rounding, gradient, error)
+    point, off = projected(convex_set, weight, middle, rounding, gradient, error)
     found = CertifiedPoint(
         point=point,
-        gap=projection_gap(weight, off, outside),
-        distance=off,
+        gap=projection_gap(weight, off.total, off.outside),
+        distance=off.total,
         gradient_queries=np.full(middle.shape[0], float(count)),
     )
     _require(found, gap, distance)

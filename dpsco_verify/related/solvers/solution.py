@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.geometry import ConvexSet
@@ -35,6 +36,24 @@ class CertifiedPoint:
     gradient_queries: FloatArray
 
 
+class Offset(NamedTuple):
+    """How far a computed ``Π(v)`` may be off, each of shape ``(R,)``.
+
+    Attributes
+    ----------
+    rounding
+        A bound on the distance of the computed point from W.
+    total
+        A bound on its distance from the exact ``Π(v)``.
+    outside
+        A bound on the distance of the exact v from W.
+    """
+
+    rounding: FloatArray
+    total: FloatArray
+    outside: FloatArray
+
+
 def projected(
     convex_set: ConvexSet,
     weight: float,
@@ -42,15 +61,15 @@ def projected(
     rounding: FloatArray,
     gradient: FloatArray,
     gradient_error: FloatArray,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return ``Π(v)`` for ``v = middle − gradient/λ``, bounds on its error and on the distance of v from W."""
+) -> tuple[FloatArray, Offset]:
+    """Return ``Π(v)`` for ``v = middle − gradient/λ``, where both may be off by as much as stated."""
     v = middle - gradient / weight
     moved = rounding + gradient_error / weight
     moved = moved + 4.0 * UNIT_ROUNDOFF * (euclidean_norm(gradient) / weight + euclidean_norm(v))
     point = convex_set.project(v)
-    off = moved + convex_set.projection_error(v)
-    outside = euclidean_norm(v - point) * (1.0 + 1e-12) + moved
-    return point, off, outside
+    error = convex_set.projection_error(v)
+    outside = euclidean_norm(v - point) * (1.0 + 1e-12) + moved + error
+    return point, Offset(error, moved + error, outside)
 
 
 def projection_gap(weight: float, off: FloatArray, outside: FloatArray) -> FloatArray:

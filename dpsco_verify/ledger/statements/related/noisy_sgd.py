@@ -118,7 +118,7 @@ class NoisySgdPrivacy(PrivacyStatement):
         ),
         Reading(
             id="every-epsilon",
-            text="As the theorem is printed: without a bound on ε.",
+            text="As the theorem is printed: without a bound on ε; all steps, which its proof covers.",
             statement=f"{_GUARANTEE} for all n ≥ 2, 0 < δ < 1 and ε > 0",
             method=_METHOD,
         ),

@@ -10,12 +10,12 @@ joint convexity, and by convexity once more over K,
     ``H_γ(P‖Q) ≤ Σ_{k≥1} P(K = k) sup_E [N(a_k)(E) − γ N(a'_k)(E) − w N(c)(E)]
     ≤ Σ_{k≥1} P(K = k) δ_G(log(γ + w); μ_k)``,
 
-since ``a_k`` lies within 2Lk/m of both ``a'_k`` and c (:mod:`dpsco_verify.auditing.accountants.pairs`). This is the
-curve of a pair that first reveals a label k with probability P(K = k)/q and then is a Gaussian step of parameter μ_k
-in which the point takes part with probability q. It bounds both directions at all γ ≥ 1, so it composes adaptively as
-in :mod:`dpsco_verify.auditing.accountants.grids`, whose masses are composed here by a Fourier transform, rounding
-allowed for. For single draws there is a bound in balls as well, for any number of steps: with ``r = 1 + q(e^{μz −
-μ²/2} − 1)``, z standard normal, and b = α − 1,
+since the bracket is the mean, with weights γ and w, of ``N(a_k) − (γ + w) N(x)`` for x = ``a'_k`` and x = c, and
+``a_k`` lies within 2Lk/m of both. This is the curve of a pair that first reveals a label k with probability P(K =
+k)/q and then is a Gaussian step of parameter μ_k in which the point takes part with probability q. It bounds both
+directions at all γ ≥ 1, so it composes adaptively as in :mod:`dpsco_verify.auditing.accountants.grids`, whose masses
+are composed here by a Fourier transform, rounding allowed for. For single draws there is a bound in balls as well,
+for any number of steps: with ``r = 1 + q(e^{μz − μ²/2} − 1)``, z standard normal, and b = α − 1,
 
     ``E_Q(P/Q)^α ≤ 1 + E[(r^α − 1 − r + r^{1−α}) 1{r > 1}] ≤ 1 + E[(r^α − 1 − α(r − 1) + (bα/2)(r − 1)²) 1{r > 1}]``
 
