@@ -8,6 +8,15 @@ from dpsco_verify.comparison.measure import Place
 
 
 @dataclass(frozen=True, kw_only=True)
+class Study:
+    """A grid of n, d and ε."""
+
+    sizes: tuple[int, ...]
+    dimensions: tuple[int, ...]
+    epsilons: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ComparisonPlan:
     """What is compared with what.
 
@@ -25,6 +34,8 @@ class ComparisonPlan:
         The nominal cost up to which a system is run at a place.
     thorough, large_sizes, thorough_seconds
         Problems on which larger n are added, and the nominal cost that stands there in the place of `most_seconds`.
+    schedules, potentials
+        Where the questions of Sections 6 and 7 are looked at; None for not at all.
     """
 
     problems: tuple[str, ...]
@@ -36,6 +47,8 @@ class ComparisonPlan:
     thorough: tuple[str, ...] = ()
     large_sizes: tuple[int, ...] = ()
     thorough_seconds: float = 0.0
+    schedules: Study | None = None
+    potentials: Study | None = None
     epsilon: float = 1.0
     delta: float = 1e-6
 
@@ -59,8 +72,11 @@ class ComparisonPlan:
         """Return the plan for a user's own choice; what is not chosen stays as it is.
 
         With one ε chosen it is that of the sweep over n; with several the first is, and the sweep over ε has them all.
+        The open questions have no part in it.
         """
         plan = replace(self, problems=problems or self.problems, sizes=sizes or self.sizes)
+        if problems or sizes or epsilons:
+            plan = replace(plan, schedules=None, potentials=None)
         if sizes:
             plan = replace(plan, epsilon_size=sorted(sizes)[len(sizes) // 2], large_sizes=())
         if epsilons:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dpsco_verify.comparison.plan import ComparisonPlan
+from dpsco_verify.comparison.plan import ComparisonPlan, Study
 from dpsco_verify.comparison.problems import PROBLEMS
 from dpsco_verify.errors import InputError
 from dpsco_verify.related import PrivacyBudget
@@ -13,6 +13,8 @@ from dpsco_verify.validation import require_integer, require_positive
 
 _SIZES = (100, 200, 500, 1000, 3000, 10_000)
 _THOROUGH = ("linear-signs-5", "hinge", "breast-cancer-logistic")
+
+_SCHEDULES = Study(sizes=(1000, 10_000, 100_000), dimensions=(5, 20), epsilons=(1.0,))
 
 _PLANS = {
     "quick": ComparisonPlan(
@@ -22,6 +24,8 @@ _PLANS = {
         epsilon_size=200,
         runs=8,
         most_seconds=0.25,
+        schedules=Study(sizes=(1000,), dimensions=(5, 20), epsilons=(1.0,)),
+        potentials=Study(sizes=(1000,), dimensions=(16, 256), epsilons=(8.0,)),
     ),
     "standard": ComparisonPlan(
         problems=tuple(PROBLEMS),
@@ -33,6 +37,8 @@ _PLANS = {
         thorough=_THOROUGH,
         large_sizes=(100_000,),
         thorough_seconds=12.0,
+        schedules=_SCHEDULES,
+        potentials=Study(sizes=(1000, 10_000), dimensions=(16, 256), epsilons=(1.0, 8.0)),
     ),
     "deep": ComparisonPlan(
         problems=tuple(PROBLEMS),
@@ -44,6 +50,8 @@ _PLANS = {
         thorough=_THOROUGH,
         large_sizes=(30_000, 100_000),
         thorough_seconds=60.0,
+        schedules=_SCHEDULES,
+        potentials=Study(sizes=(1000, 10_000, 100_000), dimensions=(16, 64, 256), epsilons=(1.0, 8.0)),
     ),
 }
 

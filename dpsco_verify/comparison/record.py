@@ -21,6 +21,7 @@ from dpsco_verify.evidence.comparison import (
     SystemAuditRecord,
     SystemRecord,
 )
+from dpsco_verify.evidence.values import Table
 from dpsco_verify.related.catalogue import SYSTEMS
 
 REFERENCE = "algorithm-1"
@@ -31,7 +32,12 @@ Cells = Mapping[tuple[str, str], Sequence[Cell]]
 
 
 def comparison_record(
-    plan: ComparisonPlan, cells: Cells, audits: Mapping[str, SystemAudit], *, error_budget: float
+    plan: ComparisonPlan,
+    cells: Cells,
+    audits: Mapping[str, SystemAudit],
+    *,
+    tables: Sequence[Table],
+    error_budget: float,
 ) -> ComparisonRecord:
     """Return the record from the cells and the audits by system, whose level together is `error_budget`."""
     records = tuple(_cell(*key, cell) for key, found in cells.items() for cell in found)
@@ -47,6 +53,7 @@ def comparison_record(
         cells=records,
         exponents=tuple(_exponents(plan, cells)),
         crossovers=tuple(_crossovers(plan, cells)),
+        tables=tuple(table for table in tables if table.rows),
         plots=comparison_plots(plan, records),
     )
 

@@ -7,6 +7,11 @@ from collections.abc import Mapping
 from dpsco_verify.comparison.audits import SystemAudit, audit_system
 from dpsco_verify.comparison.measure import measure_system
 from dpsco_verify.comparison.plan import ComparisonPlan
+from dpsco_verify.comparison.questions import (
+    noise_of_schedules,
+    potentials_on_the_simplex,
+    question_tables,
+)
 from dpsco_verify.comparison.record import comparison_record
 from dpsco_verify.evidence.comparison import ComparisonRecord
 from dpsco_verify.execution import ExecutorChoice, Outcome, Progress, WorkUnit, execute, make_executor
@@ -17,11 +22,12 @@ from dpsco_verify.store import RunMemory
 AUDIT_LEVEL = 1e-6
 """The probability, at most, that the audits of a comparison by itself accuse any system."""
 _AUDIT_SAMPLES = 20_000
+_SCHEDULES, _POTENTIALS = "comparison/section-6", "comparison/section-7"
 
 
 def comparison_units(plan: ComparisonPlan, *, seed: int) -> tuple[WorkUnit, ...]:
-    """Return one unit for each system on each problem."""
-    return tuple(
+    """Return one unit for each system on each problem, and one for each open question that the plan looks at."""
+    units = [
         WorkUnit(
             name=_name(problem, system),
             function=measure_system,
@@ -38,7 +44,30 @@ def comparison_units(plan: ComparisonPlan, *, seed: int) -> tuple[WorkUnit, ...]
         )
         for problem in plan.problems
         for system in SYSTEMS
-    )
+    ]
+    if plan.schedules is not None:
+        units.append(
+            WorkUnit(
+                name=_SCHEDULES,
+                function=noise_of_schedules,
+                arguments={"study": plan.schedules, "delta": plan.delta},
+            )
+        )
+    if plan.potentials is not None:
+        units.append(
+            WorkUnit(
+                name=_POTENTIALS,
+                function=potentials_on_the_simplex,
+                arguments={
+                    "study": plan.potentials,
+                    "delta": plan.delta,
+                    "runs": plan.runs,
+                    "seed": seed,
+                },
+                cost=10.0,
+            )
+        )
+    return tuple(units)
 
 
 def audit_units(
@@ -78,7 +107,10 @@ def conclude_comparison(
         for problem in plan.problems
         for system in SYSTEMS
     }
-    return comparison_record(plan, cells, audits, error_budget=error_budget)
+    tables = question_tables(
+        *(outcomes[name].value if name in outcomes else () for name in (_SCHEDULES, _POTENTIALS))
+    )
+    return comparison_record(plan, cells, audits, tables=tables, error_budget=error_budget)
 
 
 def run_comparison(

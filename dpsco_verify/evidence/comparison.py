@@ -9,7 +9,7 @@ import msgspec
 
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence.plots import Plot
-from dpsco_verify.evidence.values import require_finite
+from dpsco_verify.evidence.values import Table, require_finite
 
 
 class CellState(enum.StrEnum):
@@ -139,7 +139,7 @@ class CrossoverRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 class ComparisonRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The whole comparison at one δ; `error_budget` is the level of its audits."""
+    """The whole comparison at one δ; `error_budget` is the level of its audits, `tables` are of open questions."""
 
     epsilon: float
     delta: float
@@ -150,4 +150,5 @@ class ComparisonRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     cells: tuple[CellRecord, ...]
     exponents: tuple[ExponentRecord, ...] = ()
     crossovers: tuple[CrossoverRecord, ...] = ()
+    tables: tuple[Table, ...] = ()
     plots: tuple[Plot, ...] = ()

@@ -9,7 +9,7 @@ from statistics import linear_regression
 
 from dpsco_verify.evidence import CellRecord, CellState, ComparisonRecord, SystemRecord
 from dpsco_verify.reporting.markup import escape, table
-from dpsco_verify.reporting.numbers import count, format_seconds
+from dpsco_verify.reporting.numbers import count, format_scalar, format_seconds
 
 MEANING = (
     "Every system on the same samples at the same privacy. A figure is the mean excess risk of independent runs, with "
@@ -49,6 +49,7 @@ def systems_table(record: ComparisonRecord) -> WordTable:
         title="Systems",
         header=("System", "Source", "Paper's section", "Excess risk, in LD", "Gradient queries", "Audited"),
         rows=tuple((s.title, s.source, s.section, s.rate, s.query_rate, _audited(s)) for s in record.systems),
+        figures=False,
     )
 
 
@@ -200,6 +201,28 @@ def _notes(
     return notes
 
 
+QUESTIONS = (
+    "Section 6 of the paper supposes that privacy by iteration may be replaced by subsampling, and Section 7 "
+    "that Algorithm 1 extends to other potentials. The first table holds the noise that proven bounds need for "
+    "the batches of the one-pass schedule, beside iteration's and Algorithm 1's own. In the second the privacy "
+    "is the same for both potentials, as the mirror step is post-processing of the noisy gradient; the risk is "
+    "what differs."
+)
+"""What the tables of the two open questions hold."""
+
+
+def question_tables(record: ComparisonRecord) -> tuple[WordTable, ...]:
+    """Return the tables of the open questions."""
+    return tuple(
+        WordTable(
+            title=table.title,
+            header=tuple(f"{c.name} ({c.unit})" if c.unit else c.name for c in table.columns),
+            rows=tuple(tuple("–" if v is None else format_scalar(v) for v in row) for row in table.rows),
+        )
+        for table in record.tables
+    )
+
+
 def crossover_words(record: ComparisonRecord) -> tuple[str, ...]:
     """Return each change of places in a sentence."""
     titles = {s.id: s.title for s in record.systems} | {p.id: p.title for p in record.problems}
@@ -224,6 +247,11 @@ def markdown_blocks(record: ComparisonRecord) -> list[str]:
         "\n".join(f"- {escape(words)}" for words in crossovers)
         or "No two systems change places clearly within the ranges measured.",
     ]
+    questions = question_tables(record)
+    if questions:
+        blocks += ["### Two open questions", escape(QUESTIONS)]
+    for words in questions:
+        blocks += [f"**{escape(words.title)}**", _markdown(words)]
     return blocks
 
 

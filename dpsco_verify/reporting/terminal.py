@@ -79,7 +79,8 @@ def print_comparison(record: ComparisonRecord, console: Console) -> None:
     """Print a comparison by itself; a terminal of 120 columns shows it whole, a narrower one folds the cells."""
     printer = _Printer(console)
     console.print(printer.text(comparison.headline(record), "bold"))
-    for words in (comparison.audits_table(record), *comparison.problem_tables(record)):
+    tables = (*comparison.problem_tables(record), *comparison.question_tables(record))
+    for words in (comparison.audits_table(record), *tables):
         console.print()
         console.print(printer.text(words.title, "bold"))
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)

@@ -30,7 +30,7 @@ from dpsco_verify.ledger.statements.related import (
     RELATED_STATEMENTS,
     iteration,
     minibatch,
-    noisy_sgd,
+    noisy_sgd_bounds,
     objective_perturbation,
     one_use,
     output_perturbation,
@@ -142,7 +142,7 @@ def test_what_holds_is_as_the_baseline_expects(key):
         (phased, "NOISE", 5, "phased-erm-privacy/printed"),
         (objective_perturbation, "POWER", 3, "objective-perturbation-privacy/printed"),
         (minibatch, "NOISE", 9.0, "minibatch-sgd-privacy/thousand-steps"),
-        (noisy_sgd, "NOISE", 33.0, "noisy-sgd-erm-privacy/proof-range"),
+        (noisy_sgd_bounds, "NOISE", 33.0, "noisy-sgd-erm-privacy/proof-range"),
     ],
 )
 def test_an_implementation_with_less_than_the_noise_asked_for_is_not_certified(
@@ -165,9 +165,18 @@ def test_batches_that_are_too_small_are_noticed(monkeypatch):
 
 @pytest.mark.usefixtures("_no_audit")
 def test_a_thirtieth_of_the_noise_is_not_proven_for_noisy_sgd(monkeypatch):
-    real = noisy_sgd.steps_of
-    monkeypatch.setattr(noisy_sgd, "steps_of", lambda *a: real(*a).scaled(1 / 30))
+    real = noisy_sgd_bounds.steps_of
+    monkeypatch.setattr(noisy_sgd_bounds, "steps_of", lambda *a: real(*a).scaled(1 / 30))
     finding, _ = verify("noisy-sgd-erm-privacy/proof-range")
+    assert finding.verdict is Verdict.INCONCLUSIVE
+    assert finding.evidence["grid points at which it fails"].value > 0
+
+
+def test_far_fewer_steps_leave_too_little_noise(monkeypatch):
+    """At d = 10⁸ a hundred points are left with one step, which the noise of one step does not hide."""
+    assert verify("noisy-sgd-erm-privacy/fewer-steps")[0].verdict is Verdict.HOLDS_ON_GRID
+    monkeypatch.setitem(noisy_sgd_bounds._DIMENSIONS, Profile.QUICK, (10**8,))
+    finding, _ = verify("noisy-sgd-erm-privacy/fewer-steps")
     assert finding.verdict is Verdict.INCONCLUSIVE
     assert finding.evidence["grid points at which it fails"].value > 0
 

@@ -11,6 +11,7 @@ from dpsco_verify.evidence import (
     Axis,
     CellRecord,
     CellState,
+    Column,
     ComparisonRecord,
     CrossoverRecord,
     ExponentRecord,
@@ -19,6 +20,7 @@ from dpsco_verify.evidence import (
     Series,
     SystemAuditRecord,
     SystemRecord,
+    Table,
 )
 from dpsco_verify.evidence.store import decode, encode, encode_comparison
 from dpsco_verify.reporting import comparison as words
@@ -122,6 +124,14 @@ RECORD = ComparisonRecord(
             problem="signs", variable="n", before="theirs", after="ours", above=100.0, at_most=400.0
         ),
     ),
+    tables=(
+        Table(
+            id="section-6",
+            title="Section 6: the noise",
+            columns=(Column(name="n"), Column(name="subsampling", unit="L")),
+            rows=((1000, 4.026), (10, None)),
+        ),
+    ),
     plots=(PLOT,),
 )
 
@@ -217,6 +227,8 @@ def test_every_format_shows_it(shown):
         assert "0.05 [0.025, 0.075]" in text.replace("\\", "")
         assert "Theirs has the smaller risk up to n = 100, Ours from n = 400 on" in text
         assert "<script>" not in text
+        assert "Two open questions" in text
+        assert "Section 6: the noise" in text
     assert 'href="#neighbours"' in page
     assert "figures/comparison-risk-signs-n.svg" in files
     assert "Comparison: 3 systems on 1 problem at" in printed(print_report, shown)
@@ -234,6 +246,12 @@ def test_the_terminal_shows_all_tables():
     assert "Crossovers" in found
 
 
+def test_the_open_questions_have_tables():
+    (table,) = words.question_tables(RECORD)
+    assert table.header == ("n", "subsampling (L)")
+    assert table.rows == (("1000", "4.026"), ("10", "–"))
+
+
 def test_without_crossovers_that_is_said():
-    blocks = words.markdown_blocks(msgspec.structs.replace(RECORD, crossovers=()))
+    blocks = words.markdown_blocks(msgspec.structs.replace(RECORD, crossovers=(), tables=()))
     assert "No two systems change places" in blocks[-1]

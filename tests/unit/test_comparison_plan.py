@@ -7,7 +7,9 @@ import pytest
 
 from dpsco_verify.comparison import comparison_units, plan_for
 from dpsco_verify.comparison.measure import Place, measure_system
+from dpsco_verify.comparison.plan import Study
 from dpsco_verify.comparison.problems import PROBLEMS
+from dpsco_verify.comparison.questions import noise_of_schedules, potentials_on_the_simplex
 from dpsco_verify.comparison.rates import RATES
 from dpsco_verify.comparison.work import nominal_seconds
 from dpsco_verify.errors import InputError
@@ -48,7 +50,7 @@ def test_every_system_has_its_words_and_its_rates():
 def test_each_profile_has_a_unit_for_every_system_on_every_problem(profile):
     plan = plan_for(profile.value)
     names = [unit.name for unit in comparison_units(plan, seed=0)]
-    assert len(set(names)) == len(names) == len(plan.problems) * len(SYSTEMS)
+    assert len(set(names)) == len(names) == len(plan.problems) * len(SYSTEMS) + 2
 
 
 def test_standard_and_deep_have_every_problem_and_go_to_a_hundred_thousand_points():
@@ -68,6 +70,7 @@ def test_a_users_choice_takes_the_place_of_the_profiles():
         Place(n=64, epsilon=2.0),
     )
     assert (plan.delta, plan.runs) == (1e-5, 3)
+    assert len(comparison_units(plan, seed=0)) == len(SYSTEMS)
 
 
 def test_one_epsilon_is_that_of_the_sweep_over_n():
@@ -143,3 +146,23 @@ def test_excess_risk_counts_from_the_lower_bound():
     problem = PROBLEMS["linear-signs-5"]
     assert (cell.excess >= 0.0).all()
     assert cell.excess.max() <= problem.population.lipschitz * problem.convex_set.diameter
+
+
+def test_subsampling_needs_the_noise_of_algorithm_1_not_that_of_iteration():
+    """Section 6: many times the noise of iteration, at n = 10,000, and more of it the larger n is against 4d/κ²."""
+    study = Study(sizes=(10_000,), dimensions=(5, 20), epsilons=(1.0,))
+    for d, _, _, subsampled, by_batch, iteration, ours in noise_of_schedules(study=study, delta=1e-6):
+        assert iteration == d**-0.5
+        assert min(subsampled, by_batch) > 5.0 * iteration
+        assert min(subsampled, by_batch) > 0.9 * ours
+
+
+def test_the_entropic_potential_wins_where_d_is_large_and_its_bound_says_so():
+    study = Study(sizes=(3000,), dimensions=(256,), epsilons=(20.0,))
+    ((*_, risk, _, _, bound, other_risk, _, _, other_bound),) = potentials_on_the_simplex(
+        study=study, delta=1e-6, runs=8, seed=0
+    )
+    assert other_bound < 0.5 * bound
+    assert other_risk < risk
+    assert risk <= bound
+    assert other_risk <= other_bound
