@@ -82,7 +82,9 @@ class Implemented:
 
 
 def implementation_evidence(found: Sequence[Implemented]) -> dict[str, Quantity]:
-    """Return the smallest and the largest noise of the implementation in units of the printed one."""
+    """Return the smallest and the largest noise of the implementation in units of the printed one, where it runs."""
+    if not found:
+        return {}
     ratios = [f.ratio for f in found]
     return {
         "least noise of the implementation": Quantity(

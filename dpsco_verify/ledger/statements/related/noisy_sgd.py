@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,18 +12,16 @@ from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.ledger.statement import Conclusion, Reading
 from dpsco_verify.ledger.statements.related import grid
-from dpsco_verify.ledger.statements.related.grid import Implemented, Point, linear_task
+from dpsco_verify.ledger.statements.related.noisy_sgd_bounds import (
+    NOISE,
+    SHARP,
+    Found,
+    examine,
+    printed_places,
+    short_places,
+)
 from dpsco_verify.ledger.statements.related.privacy_statement import AUDIT_WEIGHT, Exact, PrivacyStatement
-from dpsco_verify.ledger.statements.related.sampled import SampledSteps, lower_delta, renyi_delta
-from dpsco_verify.privacy.balls import ball
-from dpsco_verify.privacy.transcript import largest_factor, smallest_factor
-from dpsco_verify.related import PrivacyBudget
-from dpsco_verify.related.catalogue import SYSTEMS
 
-NOISE = 32.0
-"""The constant of σ²."""
-
-_SHARP = (1000, 1.0, 1e-6)
 _BROKEN = NoisySgdViolation(n=2, epsilon="4000", delta="1/1000000", threshold="5")
 _GUARANTEE = "the T = n² noisy steps are (ε, δ)-DP"
 _METHOD = (
@@ -32,67 +29,6 @@ _METHOD = (
     "dominates both directions, composed adaptively, in balls; a lower one by the sum of the noisy gradients "
     "where one gradient is opposite to all others. Beside it an audit of the implementation."
 )
-_SIZES = {
-    Profile.QUICK: (10, 10**5),
-    Profile.STANDARD: (2, 10, 100, 1000, 10**4, 10**5),
-    Profile.DEEP: (2, 3, 10, 30, 100, 300, 1000, 10**4, 10**5, 10**6),
-}
-_DELTAS = {
-    Profile.QUICK: (1e-6,),
-    Profile.STANDARD: (1e-3, 1e-6, 1e-9),
-    Profile.DEEP: (0.1, 1e-3, 1e-6, 1e-9, 1e-12),
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Found:
-    """The grid, and the noise that is proven and refuted at one point, in units of the printed standard deviation."""
-
-    points: tuple[Point, ...]
-    implemented: tuple[Implemented, ...]
-    proven: float | None
-    failing: float | None
-
-
-def steps_of(n: int, epsilon: float, delta: float) -> SampledSteps:
-    """Return the steps with the printed noise."""
-    noise = math.sqrt(NOISE * math.log(n / delta) * math.log(1.0 / delta)) / epsilon
-    return SampledSteps(n=n, batch=1, steps=n * n - 1, noise=noise)
-
-
-def examine(*, sizes: tuple[int, ...], deltas: tuple[float, ...]) -> Found:
-    """Bound δ on the grid, ε from 0.1 to the end of the source's range, ``2√log(1/δ)``."""
-    points, implemented = [], []
-    for n in sizes:
-        for delta in deltas:
-            for epsilon in (0.1, 1.0, 2.0 * math.sqrt(-math.log(delta))):
-                steps = steps_of(n, epsilon, delta)
-                words = f"n = {n}, ε = {epsilon:.4g}, δ = {delta:g}"
-                budget = PrivacyBudget(epsilon, delta)
-                figures = SYSTEMS["noisy-sgd-erm"].calibrate(linear_task(1), n, budget).figures
-                implemented.append(Implemented(words=words, ratio=figures["σ"] / (n * steps.noise)))
-                points.append(
-                    Point(
-                        words=words,
-                        claimed=delta,
-                        lower=max(0.0, lower_delta(steps, epsilon)[0]),
-                        upper=float(renyi_delta(steps, Fraction(epsilon)).upper()),
-                    )
-                )
-    n, epsilon, delta = _SHARP
-    printed = steps_of(n, epsilon, delta)
-    return Found(
-        points=tuple(points),
-        implemented=tuple(implemented),
-        proven=smallest_factor(
-            lambda f: bool(renyi_delta(printed.scaled(float(f)), Fraction(epsilon)) <= ball(delta)),
-            low=1e-2,
-            high=1.0,
-        ),
-        failing=largest_factor(
-            lambda f: lower_delta(printed.scaled(float(f)), epsilon)[0] > delta, low=1e-2, high=1.0
-        ),
-    )
 
 
 class NoisySgdPrivacy(PrivacyStatement):
@@ -115,6 +51,14 @@ class NoisySgdPrivacy(PrivacyStatement):
             statement=f"{_GUARANTEE} for all n ≥ 2, 0 < δ < 1 and 0 < ε ≤ 2√log(1/δ)",
             method=_METHOD,
             weight=AUDIT_WEIGHT,
+        ),
+        Reading(
+            id="fewer-steps",
+            text="T = ⌈(nε)²/√d⌉ steps, as Section 6 of the paper says suffice, with the noise of T steps in "
+            "place of n², σ² = 32L²T log(n/δ) log(1/δ)/ε², which the empirical risk needs; ε = 1, n ≥ 100 and d "
+            "up to 10⁴.",
+            statement="the T noisy steps are (ε, δ)-DP for ε = 1, n ≥ 100 and d ≤ 10⁴",
+            method=_METHOD,
         ),
         Reading(
             id="every-epsilon",
@@ -141,7 +85,9 @@ class NoisySgdPrivacy(PrivacyStatement):
         """Return the grid; the other reading needs but its certificate."""
         if reading.id == "every-epsilon":
             return violation_gap, {}
-        return examine, {"sizes": _SIZES[profile], "deltas": _DELTAS[profile]}
+        if reading.id == "fewer-steps":
+            return examine, {"places": short_places(profile), "sharp": replace(SHARP, dimension=100)}
+        return examine, {"places": printed_places(profile), "sharp": SHARP}
 
     def decide(self, reading: Reading, value: Any) -> Conclusion:
         """Decide by the grid, or by the instance."""
@@ -196,11 +142,10 @@ def violation_gap() -> float:
 
 
 def _sharpness(found: Found, *, holds: bool) -> Sharpness:
-    n, epsilon, delta = _SHARP
     return Sharpness(
         constant="32 in σ²",
         claimed=NOISE,
         holds_with=NOISE * found.proven**2 if found.proven is not None and holds else None,
         needed=NOISE * found.failing**2 if found.failing is not None else None,
-        how=f"at n = {n}, ε = {epsilon:g}, δ = {delta:g} by the two bounds; on the grid with 32",
+        how=f"at {found.sharp} by the two bounds; on the grid with 32",
     )
