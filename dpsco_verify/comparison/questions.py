@@ -1,7 +1,8 @@
 """The two questions that the paper leaves open, with figures.
 
 Section 6 supposes that the batches of privacy by iteration may do with subsampling in its place. The figure that
-decides is the noise: what whole-transcript bounds need for that schedule, beside iteration's ``L/√d`` and Algorithm 1's.
+decides is the noise: what whole-transcript bounds need for that schedule, beside iteration's ``L/√d`` and what
+Algorithm 1 needs.
 
 Section 7 says that Algorithm 1 extends to other potentials. The mirror step is post-processing of the noisy gradient,
 so the privacy is the same for all; what changes is the risk, ``D(L + σ√d)/√n`` for the Euclidean potential against
@@ -54,7 +55,7 @@ def noise_of_schedules(*, study: Study, delta: float) -> tuple[Row, ...]:
 
 
 def potentials_on_the_simplex(*, study: Study, delta: float, runs: int, seed: int) -> tuple[Row, ...]:
-    """Return for each d, n, ε the excess risk and the bound with the Euclidean potential, then with the entropic one."""
+    """Return for each d, n, ε the excess risk and the bound by the Euclidean and by the entropic potential."""
     rows: list[Row] = []
     for d, n in itertools.product(study.dimensions, study.sizes):
         population = _one_informative_coordinate(d)
