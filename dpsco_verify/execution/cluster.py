@@ -131,21 +131,7 @@ def cluster_executor(scheduler: str | None, *, jobs: int) -> Iterator[ClusterExe
         stack.enter_context(dask.config.set(settings))
         ours = scheduler is None
         if scheduler is None:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="dpsco-verify-cluster-"))
-            cluster = stack.enter_context(
-                distributed.LocalCluster(
-                    n_workers=jobs,
-                    threads_per_worker=1,
-                    processes=True,
-                    host="127.0.0.1",
-                    dashboard_address=None,
-                    silence_logs=_SILENT,
-                    # As elsewhere the system decides when a process has too much memory.
-                    memory_limit=0,
-                    local_directory=folder,
-                )
-            )
-            scheduler = cluster.scheduler_address
+            scheduler = stack.enter_context(_local_cluster(distributed, jobs)).scheduler_address
         try:
             _ask(distributed, scheduler)
             client = distributed.Client(scheduler, timeout=CONNECT_TIMEOUT, set_as_default=False)
@@ -156,6 +142,41 @@ def cluster_executor(scheduler: str | None, *, jobs: int) -> Iterator[ClusterExe
             ) from error
         stack.callback(_close, client)
         yield ClusterExecutor(client, address=scheduler, ours=ours)
+
+
+@contextmanager
+def _local_cluster(distributed: Any, jobs: int) -> Iterator[Any]:
+    """Yield a cluster of processes of this machine; a worker that dies before the cluster stands is forgiven.
+
+    Raises
+    ------
+    SchedulerError
+        If no cluster stands after as many attempts as a unit of work has.
+    """
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="dpsco-verify-cluster-"))
+        for attempt in range(1, DEATHS + 1):
+            try:
+                cluster = distributed.LocalCluster(
+                    n_workers=jobs,
+                    threads_per_worker=1,
+                    processes=True,
+                    host="127.0.0.1",
+                    dashboard_address=None,
+                    silence_logs=_SILENT,
+                    # As elsewhere the system decides when a process has too much memory.
+                    memory_limit=0,
+                    local_directory=folder,
+                )
+            except Exception as error:
+                if attempt == DEATHS:
+                    raise SchedulerError(
+                        f"executor='dask' could not start jobs={jobs} workers in {DEATHS} attempts "
+                        f"({_one_line(error)}); start fewer, or use --executor loky"
+                    ) from error
+            else:
+                break
+        yield stack.enter_context(cluster)
 
 
 def _ask(distributed: Any, scheduler: str) -> None:

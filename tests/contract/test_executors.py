@@ -370,3 +370,34 @@ def test_the_environment_says_what_is_computed_with():
     assert all(name in words for name in ("sources", "python", "numpy", "scipy", "numba"))
     with pytest.raises(OtherEnvironmentError):
         performance.perform_in_worker(WorkUnit(name="any", function=abs, arguments={}), expected="other")
+
+
+class _DiesAtFirst:
+    """Stands for the class of local clusters: the first `deaths` of them do not come to stand."""
+
+    def __init__(self, real, deaths):
+        self.real, self.deaths, self.attempts = real, deaths, 0
+
+    def __call__(self, **options):
+        self.attempts += 1
+        if self.attempts <= self.deaths:
+            raise RuntimeError("Nanny failed to start worker process")
+        return self.real(**options)
+
+
+def test_a_worker_that_dies_while_the_cluster_starts_is_forgiven(work, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    local = _DiesAtFirst(distributed.LocalCluster, deaths=2)
+    monkeypatch.setattr(distributed, "LocalCluster", local)
+    with cluster_module.cluster_executor(None, jobs=1) as executor:
+        assert executor.submit(abs, -3).result() == 3
+    assert local.attempts == 3
+
+
+def test_a_cluster_that_never_stands_is_told_in_one_line(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(distributed, "LocalCluster", _DiesAtFirst(distributed.LocalCluster, deaths=99))
+    message = r"jobs=1 workers in 3 attempts \(Nanny failed"
+    with pytest.raises(InputError, match=message) as caught, cluster_module.cluster_executor(None, jobs=1):
+        pass
+    assert "\n" not in str(caught.value)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, reject
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -18,7 +18,7 @@ from dpsco_verify.related import PrivacyBudget, Task
 from dpsco_verify.related.objective_perturbation import ObjectivePerturbation, SharpObjectivePerturbation
 from dpsco_verify.related.output_perturbation import OutputPerturbation
 from dpsco_verify.related.phased_erm import PhasedErm, SharpPhasedErm
-from dpsco_verify.related.solvers import minimise_regularised, score_curvature
+from dpsco_verify.related.solvers import SolverError, minimise_regularised, score_curvature
 from dpsco_verify.strategies.problems import data_points, neighbouring_data
 
 BUDGET = PrivacyBudget(1.0, 1e-6)
@@ -212,8 +212,13 @@ def test_the_certified_gap_in_rational_numbers(data):
     centre = data.draw(hnp.arrays(np.float64, d, elements=st.floats(-2.0, 2.0)))
     wanted = data.draw(st.sampled_from([1e-2, 1e-5]))
     options = {"regularisation": lam, "centre": centre[None]}
-    found = minimise_regularised(loss, z[None], box, distance=wanted, **options)
-    fine = minimise_regularised(loss, z[None], box, distance=1e-5, **options)
+    try:
+        found = minimise_regularised(loss, z[None], box, distance=wanted, **options)
+        fine = minimise_regularised(loss, z[None], box, distance=1e-5, **options)
+    except SolverError:
+        # Features that are almost 0 beside others may be too hard: then nothing is released, which is as promised.
+        # Were that usual, Hypothesis would fail this test for want of examples.
+        reject()
     low, high = (np.broadcast_to(end, m) for end in loss.conjugate_domain(z[:, -1]))
 
     def objective(w):
