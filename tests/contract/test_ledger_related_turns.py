@@ -43,6 +43,8 @@ from dpsco_verify.related.catalogue import SYSTEMS
 from dpsco_verify.related.output_perturbation import OutputPerturbation
 from dpsco_verify.related.phased_sgd import PhasedSgd
 
+pytestmark = pytest.mark.slow
+
 AUDITED = [
     f"{s.id}/{s.audited}" for s in RELATED_STATEMENTS if isinstance(s, privacy_statement.PrivacyStatement)
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -21,6 +22,8 @@ from dpsco_verify.problems.properties import (
     minimum_violation,
 )
 from dpsco_verify.strategies.problems import data_points, finite_populations, parameter_points
+
+pytestmark = pytest.mark.slow
 
 LOSS = EuclideanDistance()
 DISTANCES = st.just(LOSS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +12,8 @@ from dpsco_verify.problems import Huber, Linear, Logistic
 from dpsco_verify.problems.losses import Loss
 from dpsco_verify.problems.properties import smoothness_violation
 from dpsco_verify.strategies.problems import data_points, losses, parameter_points
+
+pytestmark = pytest.mark.slow
 
 
 def smooth_losses() -> st.SearchStrategy[Loss]:

@@ -21,6 +21,8 @@ from dpsco_verify.related.phased_erm import PhasedErm, SharpPhasedErm
 from dpsco_verify.related.solvers import SolverError, minimise_regularised, score_curvature
 from dpsco_verify.strategies.problems import data_points, neighbouring_data
 
+pytestmark = pytest.mark.slow
+
 BUDGET = PrivacyBudget(1.0, 1e-6)
 KINKED = st.sampled_from([AbsoluteDeviation(), Quantile(0.25), Hinge(), EuclideanDistance()])
 SMOOTH = st.sampled_from([Linear(), Logistic()]) | st.builds(Huber, st.floats(1e-2, 1.0))

@@ -25,6 +25,8 @@ from dpsco_verify.related.smoothed_minibatch_sgd import SmoothedMinibatchSgd
 from dpsco_verify.related.subsampled_one_pass import SubsampledOnePass, SubsampledScaledOnePass
 from dpsco_verify.strategies.problems import losses, neighbouring_data, parameter_points, predictor_losses
 
+pytestmark = pytest.mark.slow
+
 N = 64
 BUDGET = PrivacyBudget(1.0, 1e-6)
 SYSTEMS = (

@@ -18,6 +18,8 @@ from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.related import PrivacyBudget, System
 from dpsco_verify.related.catalogue import SYSTEMS
 
+pytestmark = pytest.mark.slow
+
 BUDGET = PrivacyBudget(1.0, 1e-6)
 
 

@@ -20,6 +20,8 @@ from dpsco_verify.problems import Drift
 from dpsco_verify.problems.populations import biased_corners, logistic_model, majority_vote, quantile_model
 from dpsco_verify.problems.properties import minimum_violation
 
+pytestmark = pytest.mark.slow
+
 # name: dimension, Lipschitz constant, diameter, smoothness
 FACTS = {
     "linear-signs-1": (1, 1.0, 1.0, 0.0),

@@ -82,8 +82,8 @@ def test_places_may_change_twice():
 
 
 def test_intervals_cover_as_often_as_they_say():
-    """A power of 10,000 repetitions with a fixed seed: coverage 0.95 within 0.012 (5.5 standard errors)."""
+    """Of 2,000 repetitions with a fixed seed: coverage 0.95 within 0.027 (5.5 standard errors)."""
     rng = np.random.default_rng(3)
-    data = rng.standard_normal((10_000, 12)) + 1.0
+    data = rng.standard_normal((2000, 12)) + 1.0
     inside = [i.low <= 1.0 <= i.high for i in map(mean_interval, data)]
-    assert abs(np.mean(inside) - 0.95) < 0.012
+    assert abs(np.mean(inside) - 0.95) < 0.027

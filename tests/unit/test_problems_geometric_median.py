@@ -24,6 +24,8 @@ from dpsco_verify.problems.properties import (
     subgradient_inequality_violation,
 )
 
+pytestmark = pytest.mark.slow
+
 LOSS = EuclideanDistance()
 TRIANGLE = np.array([[1.0, 0.0], [-0.5, math.sqrt(0.75)], [-0.5, -math.sqrt(0.75)]])
 

@@ -30,6 +30,8 @@ from dpsco_verify.problems import Linear
 from dpsco_verify.related import PrivacyBudget, Task
 from dpsco_verify.related.minibatch_sgd import MinibatchSgd
 
+pytestmark = pytest.mark.slow
+
 MINIBATCH = {"n": 150, "dimension": 20, "epsilon": "1", "delta": "1/1000000", "threshold": "22"}
 STEPS = {
     "dimension": 10_000,

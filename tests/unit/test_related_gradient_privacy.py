@@ -36,6 +36,8 @@ from dpsco_verify.related.noisy_sgd_erm import NoisySgdErm
 from dpsco_verify.related.sampled_composition import composed_epsilon
 from dpsco_verify.related.subsampled_one_pass import SubsampledOnePass, SubsampledScaledOnePass
 
+pytestmark = pytest.mark.slow
+
 BUDGET = PrivacyBudget(1.0, 1e-6)
 D = 3
 SIGNS = LinearSigns(np.array([0.6, -0.2, 0.1]))

@@ -45,6 +45,8 @@ from dpsco_verify.related.proximal import envelope_gradient
 from dpsco_verify.related.smoothed_minibatch_sgd import SmoothedMinibatchSgd
 from dpsco_verify.related.subsampled_one_pass import SubsampledOnePass, SubsampledScaledOnePass
 
+pytestmark = pytest.mark.slow
+
 BUDGET = PrivacyBudget(1.0, 1e-6)
 SYSTEMS = (
     OnePassSgd(),

@@ -18,6 +18,8 @@ from dpsco_verify.related.solvers.newton import Smoothed
 from dpsco_verify.related.solvers.predictor_terms import PredictorTerms, score_curvature
 from dpsco_verify.related.solvers.set_penalty import penalty, projection_jacobian
 
+pytestmark = pytest.mark.slow
+
 LOSSES = [
     Linear(),
     AbsoluteDeviation(),
