@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from dpsco_verify.comparison.plan import ComparisonPlan
 from dpsco_verify.comparison.plans import plan_for
-from dpsco_verify.comparison.run import comparison_units, conclude_comparison, run_comparison
+from dpsco_verify.comparison.run import audit_units, comparison_units, conclude_comparison, run_comparison
 
-__all__ = ["ComparisonPlan", "comparison_units", "conclude_comparison", "plan_for", "run_comparison"]
+__all__ = [
+    "ComparisonPlan",
+    "audit_units",
+    "comparison_units",
+    "conclude_comparison",
+    "plan_for",
+    "run_comparison",
+]

@@ -34,6 +34,8 @@ class ComparisonPlan:
         The nominal cost up to which a system is run at a place.
     thorough, large_sizes, thorough_seconds
         Problems on which larger n are added, and the nominal cost that stands there in the place of `most_seconds`.
+    audit_samples
+        Outputs a data set, at most, in the audit of a system.
     schedules, potentials
         Where the questions of Sections 6 and 7 are looked at; None for not at all.
     """
@@ -47,6 +49,7 @@ class ComparisonPlan:
     thorough: tuple[str, ...] = ()
     large_sizes: tuple[int, ...] = ()
     thorough_seconds: float = 0.0
+    audit_samples: int = 20_000
     schedules: Study | None = None
     potentials: Study | None = None
     epsilon: float = 1.0

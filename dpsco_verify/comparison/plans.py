@@ -11,7 +11,7 @@ from dpsco_verify.errors import InputError
 from dpsco_verify.related import PrivacyBudget
 from dpsco_verify.validation import require_integer, require_positive
 
-_SIZES = (100, 200, 500, 1000, 3000, 10_000)
+_SIZES = (100, 200, 300, 1000, 3000, 10_000)
 _THOROUGH = ("linear-signs-5", "hinge", "breast-cancer-logistic")
 
 _SCHEDULES = Study(sizes=(1000, 10_000, 100_000), dimensions=(5, 20), epsilons=(1.0,))
@@ -24,8 +24,9 @@ _PLANS = {
         epsilon_size=200,
         runs=8,
         most_seconds=0.25,
+        audit_samples=2000,
         schedules=Study(sizes=(1000,), dimensions=(5, 20), epsilons=(1.0,)),
-        potentials=Study(sizes=(1000,), dimensions=(16, 256), epsilons=(8.0,)),
+        potentials=Study(sizes=(1000,), dimensions=(256,), epsilons=(8.0,)),
     ),
     "standard": ComparisonPlan(
         problems=tuple(PROBLEMS),
@@ -33,10 +34,10 @@ _PLANS = {
         epsilons=(0.125, 0.5, 2.0, 8.0),
         epsilon_size=1000,
         runs=8,
-        most_seconds=4.0,
+        most_seconds=2.0,
         thorough=_THOROUGH,
         large_sizes=(100_000,),
-        thorough_seconds=12.0,
+        thorough_seconds=9.0,
         schedules=_SCHEDULES,
         potentials=Study(sizes=(1000, 10_000), dimensions=(16, 256), epsilons=(1.0, 8.0)),
     ),

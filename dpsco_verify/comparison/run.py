@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from dpsco_verify.comparison.audits import SystemAudit, audit_system
 from dpsco_verify.comparison.measure import measure_system
@@ -21,7 +21,6 @@ from dpsco_verify.store import RunMemory
 
 AUDIT_LEVEL = 1e-6
 """The probability, at most, that the audits of a comparison by itself accuse any system."""
-_AUDIT_SAMPLES = 20_000
 _SCHEDULES, _POTENTIALS = "comparison/section-6", "comparison/section-7"
 
 
@@ -71,10 +70,19 @@ def comparison_units(plan: ComparisonPlan, *, seed: int) -> tuple[WorkUnit, ...]
 
 
 def audit_units(
-    plan: ComparisonPlan, *, seed: int, error_budget: float = AUDIT_LEVEL
+    plan: ComparisonPlan,
+    *,
+    seed: int,
+    error_budget: float = AUDIT_LEVEL,
+    audited: Collection[str] = (),
 ) -> tuple[WorkUnit, ...]:
-    """Return one unit for the audit of each private system; together they alarm falsely with at most `error_budget`."""
-    private = [name for name, system in SYSTEMS.items() if system.is_private]
+    """Return a unit for the audit of each private system that is not `audited` elsewhere.
+
+    Together they alarm falsely with a probability of at most `error_budget`.
+    """
+    private = [name for name, system in SYSTEMS.items() if system.is_private and name not in audited]
+    if not private:
+        return ()
     budget = ErrorBudget.split(error_budget, dict.fromkeys(private, 1.0))
     return tuple(
         WorkUnit(
@@ -85,7 +93,7 @@ def audit_units(
                 "epsilon": plan.epsilon,
                 "delta": plan.delta,
                 "alpha": budget.share(name).alpha,
-                "samples": _AUDIT_SAMPLES,
+                "samples": plan.audit_samples,
                 "seed": seed,
                 "name": f"comparison/audit/{name}",
             },

@@ -152,3 +152,8 @@ class ComparisonRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     crossovers: tuple[CrossoverRecord, ...] = ()
     tables: tuple[Table, ...] = ()
     plots: tuple[Plot, ...] = ()
+
+    @property
+    def violated(self) -> tuple[str, ...]:
+        """The titles of the systems whose claim an audit found violated."""
+        return tuple(s.title for s in self.systems if any(a.verdict == "violated" for a in s.audits))

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dpsco_verify.comparison import ComparisonPlan, comparison_units, conclude_comparison
+from dpsco_verify.comparison import ComparisonPlan, audit_units, comparison_units, conclude_comparison
 from dpsco_verify.comparison.audits import audit_system
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import (
@@ -41,6 +41,11 @@ ERROR_BUDGET = 1e-6
 MUSEUM = "fault-museum"
 _MUSEUM_WEIGHT = 1.0 / 9.0
 """The museum has a tenth of the budget: its faults are gross, and its controls are all that can alarm falsely."""
+
+
+COMPARISON = "comparison"
+_COMPARISON_WEIGHT = 1.0 / 20.0
+"""For the audits of the variants of which the ledger has no claim."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +96,10 @@ def run_audit(
     seed = require_integer("seed", seed, minimum=0)
     started = time.perf_counter()
     weights = {c.key: c.reading.weight for c in all_claims() if c.reading.weight > 0}
-    budget = ErrorBudget.split(ERROR_BUDGET, weights | {MUSEUM: _MUSEUM_WEIGHT * sum(weights.values())})
+    whole = sum(weights.values())
+    budget = ErrorBudget.split(
+        ERROR_BUDGET, weights | {MUSEUM: _MUSEUM_WEIGHT * whole, COMPARISON: _COMPARISON_WEIGHT * whole}
+    )
     spending = Spending(budget)
     contexts = {
         claim.key: Context(
@@ -107,8 +115,15 @@ def run_audit(
     museum_share = budget.share(MUSEUM)
     if exhibits:
         units += museum_units(exhibits, error_budget=museum_share.alpha, seed=seed)
+    comparison_share = budget.share(COMPARISON)
     if comparison is not None:
         units += comparison_units(comparison, seed=seed)
+        units += audit_units(
+            comparison,
+            seed=seed,
+            error_budget=comparison_share.alpha,
+            audited={unit.arguments["system"] for unit in units if unit.function is audit_system},
+        )
     run = store.begin_run(profile=profile.value, seed=seed) if store is not None else None
     memory = RunMemory(store, run) if store is not None and run is not None else None
     over_runs = (
@@ -133,6 +148,10 @@ def run_audit(
     if exhibits:
         level = spending.spend(museum_share.whole())
         museum = museum_record(museum_rows(exhibits, outcomes), error_budget=level)
+    compared = None
+    if comparison is not None:
+        spending.spend(comparison_share.whole())
+        compared = _compare(comparison, units, outcomes)
     by_claim = {claim.key: spending.spent(claim.key) for claim in claims if claim.reading.weight > 0}
     record = AuditRecord(
         schema_version=SCHEMA_VERSION,
@@ -143,13 +162,15 @@ def run_audit(
         error_budget=BudgetRecord(
             total=budget.total,
             spent=spending.spent(),
-            by_claim=by_claim | ({MUSEUM: spending.spent(MUSEUM)} if exhibits else {}),
+            by_claim=by_claim
+            | ({MUSEUM: spending.spent(MUSEUM)} if exhibits else {})
+            | ({COMPARISON: spending.spent(COMPARISON)} if comparison is not None else {}),
         ),
         claims=tuple(findings),
         errata=errata(findings, all_discrepancies()),
         museum=museum,
-        comparison=None if comparison is None else _compare(comparison, units, outcomes),
-        exit_code=int(exit_code(findings, museum)),
+        comparison=compared,
+        exit_code=int(exit_code(findings, museum, compared)),
         seconds=time.perf_counter() - started,
     )
     if store is not None and run is not None:
@@ -165,7 +186,7 @@ def run_audit(
 def _compare(
     plan: ComparisonPlan, units: Sequence[WorkUnit], outcomes: Mapping[str, Outcome]
 ) -> ComparisonRecord:
-    """Return the comparison; its audits are those of the ledger's own claims, which have spent their part already."""
+    """Return the comparison; its audits are those of the ledger's claims, and of the systems that have none."""
     audits = [unit for unit in units if unit.function is audit_system]
     return conclude_comparison(
         plan,

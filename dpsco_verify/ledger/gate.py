@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import IntEnum
 
-from dpsco_verify.evidence import Finding, MuseumRecord, Verdict
+from dpsco_verify.evidence import ComparisonRecord, Finding, MuseumRecord, Verdict
 
 
 class ExitCode(IntEnum):
@@ -17,13 +17,20 @@ class ExitCode(IntEnum):
     UNDECIDED = 3
 
 
-def exit_code(findings: Iterable[Finding], museum: MuseumRecord | None = None) -> ExitCode:
+def exit_code(
+    findings: Iterable[Finding],
+    museum: MuseumRecord | None = None,
+    comparison: ComparisonRecord | None = None,
+) -> ExitCode:
     """Return the exit code of a run.
 
     A verdict that differs from its expectation is 1, unless all that differ are ``inconclusive``: then a check that
     had to decide could not, which is 3. A reading without an expectation counts as differing. A fault of the museum
-    that was not caught, or a control that was accused, is 1: the checks are then not to be relied on.
+    that was not caught, or a control that was accused, is 1: the checks are then not to be relied on. So is a system of
+    the comparison whose audit found a violation.
     """
+    if comparison is not None and comparison.violated:
+        return ExitCode.NOT_AS_EXPECTED
     if museum is not None and not museum.as_expected:
         return ExitCode.NOT_AS_EXPECTED
     differing = [finding for finding in findings if not finding.as_expected]

@@ -33,9 +33,7 @@ class WordTable:
 
 def headline(record: ComparisonRecord) -> str:
     """Return what was compared, and what the audits found, in a sentence."""
-    audited = [s for s in record.systems if s.audits]
-    violated = [s.title for s in audited if any(a.verdict == "violated" for a in s.audits)]
-    found = f"violated: {', '.join(violated)}" if violated else "no audit found a violation"
+    found = f"violated: {', '.join(record.violated)}" if record.violated else "no audit found a violation"
     systems, problems = count(len(record.systems), "system"), count(len(record.problems), "problem")
     return (
         f"{systems} on {problems} at ε = {record.epsilon:g}, "

@@ -134,6 +134,8 @@ def gate(record: AuditRecord) -> str:
     against = f" Against the baseline: {in_words(parts)}." if parts and say.counts_outcomes else ""
     failed = record.museum is not None and not record.museum.as_expected
     shown = f" Fault museum: {record.museum.headline}." if failed and record.museum else ""
+    if record.comparison is not None and record.comparison.violated:
+        shown += f" Systems whose privacy claim is violated: {in_words(record.comparison.violated)}."
     return f"Exit code {record.exit_code}: {meaning}.{against}{shown}"
 
 

@@ -59,7 +59,8 @@ DRAW_EXHIBITS: tuple[AlgorithmExhibit, ...] = (
         truth="no amplification by subsampling at all",
         implementation=PlainRun(draw=in_order),
         caught_by=("uniform-draws", "reported-draws", "stopping-time", "single-step-privacy"),
-        cost=0.5,
+        cost=1.5,
+        slow=True,
     ),
     AlgorithmExhibit(
         id="algorithm-batch-with-replacement",
