@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from dpsco_verify.ledger.baseline import Expectation
 
 
+_WORTH_A_POOL = 16
+"""So many figures take longer to draw than processes to start."""
+
+
 @click.command(epilog=EXIT_CODES)
 @click.option(
     "--profile",
@@ -137,6 +141,8 @@ def audit(
             comparison=None if select or ignore else plan_for(profile),
             progress=report,
         )
+    if jobs > 1 and {"html", "figures"} & set(formats or FORMATS):
+        _draw_ahead(result.record, jobs)
     write_reports(result.record, out, formats or FORMATS, extra_files=dict(result.certificates))
     print_report(result.record, Console())
     click.echo(f"Reports: {out}")
@@ -146,6 +152,23 @@ def audit(
         _update_baseline(result.record, expectations, baseline)
         sys.exit(int(ExitCode.AS_EXPECTED))
     sys.exit(result.record.exit_code)
+
+
+def _draw_ahead(record: AuditRecord, jobs: int) -> None:
+    """Draw the figures in as many processes as the audit had on this machine."""
+    from dpsco_verify.execution import WorkUnit, execute, make_executor
+    from dpsco_verify.reporting.drawing import draw, remember
+
+    compared = record.comparison.plots if record.comparison else ()
+    plots = list(dict.fromkeys([*(plot for finding in record.claims for plot in finding.plots), *compared]))
+    if len(plots) < _WORTH_A_POOL:
+        return
+    units = [
+        WorkUnit(name=f"figure/{i}", function=draw, arguments={"plot": plot}) for i, plot in enumerate(plots)
+    ]
+    with make_executor(jobs) as workers:
+        outcomes = execute(units, workers)
+    remember({plot: outcomes[unit.name].value for plot, unit in zip(plots, units, strict=True)})
 
 
 def _update_baseline(record: AuditRecord, expectations: Mapping[str, Expectation], path: Path | None) -> None:

@@ -23,7 +23,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def drawn_afresh(plot):
-    render._drawn.cache_clear()
+    render.forget()
     return standalone(plot)
 
 

@@ -82,7 +82,7 @@ def test_the_libraries_of_a_format_are_imported_when_it_is_asked_for():
 @pytest.mark.slow
 def test_rendering_twice_gives_the_same_bytes(nasty):
     first = render_all(nasty, FORMAT_NAMES)
-    render._drawn.cache_clear()
+    render.forget()
     assert render_all(nasty, FORMAT_NAMES) == first
 
 

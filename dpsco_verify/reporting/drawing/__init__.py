@@ -1,5 +1,5 @@
 """Plots of the record as SVG: alone in a file, or inside a page."""
 
-from dpsco_verify.reporting.drawing.render import inline, standalone
+from dpsco_verify.reporting.drawing.render import draw, inline, remember, standalone
 
-__all__ = ["inline", "standalone"]
+__all__ = ["draw", "inline", "remember", "standalone"]

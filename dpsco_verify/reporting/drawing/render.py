@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from functools import lru_cache
+from collections.abc import Mapping
 
 from dpsco_verify.evidence import LinePlot, MapPlot, Plot
 from dpsco_verify.reporting.drawing.lines import draw_lines
@@ -11,10 +11,12 @@ from dpsco_verify.reporting.drawing.maps import draw_map
 from dpsco_verify.reporting.drawing.style import house_style
 from dpsco_verify.reporting.drawing.svg import describe
 
+_DRAWN: dict[Plot, str] = {}
+"""A page and the files beside it show the same plots; each is drawn once."""
 
-# A page and the files beside it draw the same plots; the second asks the cache.
-@lru_cache(maxsize=256)
-def _drawn(plot: Plot) -> str:
+
+def draw(plot: Plot) -> str:
+    """Return `plot` as the SVG text that :func:`standalone` and :func:`inline` are made from."""
     with house_style():
         figure = draw_lines(plot) if isinstance(plot, LinePlot) else draw_map(plot)
         buffer = io.StringIO()
@@ -27,6 +29,22 @@ def _drawn(plot: Plot) -> str:
             metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
         )
     return buffer.getvalue()
+
+
+def remember(drawn: Mapping[Plot, str]) -> None:
+    """Take what :func:`draw` gave for these plots, in whatever process, in place of drawing them here."""
+    _DRAWN.update(drawn)
+
+
+def forget() -> None:
+    """Forget what was drawn, so that all is drawn anew."""
+    _DRAWN.clear()
+
+
+def _drawn(plot: Plot) -> str:
+    if plot not in _DRAWN:
+        _DRAWN[plot] = draw(plot)
+    return _DRAWN[plot]
 
 
 def in_words(plot: Plot) -> str:
