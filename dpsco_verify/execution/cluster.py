@@ -162,7 +162,8 @@ def _local_cluster(distributed: Any, jobs: int) -> Iterator[Any]:
                     threads_per_worker=1,
                     processes=True,
                     host="127.0.0.1",
-                    dashboard_address=None,
+                    # A port of its own: a taken one is tried three times, and each try leaves a socket open.
+                    dashboard_address="127.0.0.1:0",
                     silence_logs=_SILENT,
                     # As elsewhere the system decides when a process has too much memory.
                     memory_limit=0,

@@ -401,3 +401,16 @@ def test_a_cluster_that_never_stands_is_told_in_one_line(monkeypatch):
     with pytest.raises(InputError, match=message) as caught, cluster_module.cluster_executor(None, jobs=1):
         pass
     assert "\n" not in str(caught.value)
+
+
+def test_a_port_that_another_scheduler_has_is_no_trouble():
+    """8787 is where dask's schedulers serve their pages by default; warnings are errors here."""
+    pytest.importorskip("distributed")
+    with socket.socket() as taken:
+        try:
+            taken.bind(("0.0.0.0", 8787))  # noqa: S104  as dask does
+            taken.listen()
+        except OSError:
+            pass  # somebody has it already, which is as well
+        with cluster_module.cluster_executor(None, jobs=1) as executor:
+            assert executor.submit(abs, -3).result() == 3
