@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpsco_verify.algorithm import (
+    Schedule,
     StoppingRule,
     private_sgd,
     run_ensemble,
@@ -180,24 +181,21 @@ class PrintedAlgorithmOne(AlgorithmOne):
 
     def noise(self, task: Task, n: int, budget: PrivacyBudget) -> float:
         """Return the theorem's σ."""
-        return translated_schedule(
-            n=n,
-            dimension=task.dimension,
-            diameter=task.diameter,
-            lipschitz=task.lipschitz,
-            epsilon_bar=budget.epsilon,
-            delta_bar=budget.delta,
-        ).sigma
+        return _printed_schedule(task, n, budget).sigma
 
     def _risk_bound(self, task: Task, n: int, budget: PrivacyBudget) -> float:
-        return translated_schedule(
-            n=n,
-            dimension=task.dimension,
-            diameter=task.diameter,
-            lipschitz=task.lipschitz,
-            epsilon_bar=budget.epsilon,
-            delta_bar=budget.delta,
-        ).risk_bound
+        return _printed_schedule(task, n, budget).risk_bound
+
+
+def _printed_schedule(task: Task, n: int, budget: PrivacyBudget) -> Schedule:
+    return translated_schedule(
+        n=n,
+        dimension=task.dimension,
+        diameter=task.diameter,
+        lipschitz=task.lipschitz,
+        epsilon_bar=budget.epsilon,
+        delta_bar=budget.delta,
+    )
 
 
 @functools.lru_cache(maxsize=1024)

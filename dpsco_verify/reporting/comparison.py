@@ -14,7 +14,8 @@ from dpsco_verify.reporting.numbers import count, format_scalar, format_seconds
 MEANING = (
     "Every system on the same samples at the same privacy. A figure is the mean excess risk of independent runs, with "
     "its 95 % interval (Student's, which is asymptotic). Exponents are fitted by least squares to the logarithms. "
-    "A dash is a place where a system was not run; the note below the table says why."
+    "A dash is a place where a system was not run; the note below the table says why. An audit "
+    "sees less than exact figures do: whether a source's noise suffices is decided by the claims of the ledger."
 )
 _WORDS = {"violated": "violated", "not_violated": "no violation", "undecided": "undecided"}
 _FEWEST_SIZES = 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -59,9 +60,9 @@ class _Phased(PrivacyStatement):
         """Return the comparison of the implementation's noise with the printed one."""
         return implemented_noise, {"system": self.system}
 
+    @abstractmethod
     def witness(self) -> PhasedSgdNoise | PhasedErmNoise:
         """Return the witness."""
-        raise NotImplementedError
 
     def decide(self, reading: Reading, value: Any) -> Conclusion:
         """Certify where the implementation adds the printed noise."""
@@ -109,10 +110,7 @@ class PhasedSgdPrivacy(_Phased):
             weight=AUDIT_WEIGHT,
         ),
     )
-    sensitivity = (
-        "non-expansive steps keep the 2Lη_i by which one step can move; a linear loss reaches it but for "
-    )
-    "1/n_i"
+    sensitivity = "non-expansive steps keep the 2Lη_i of one step; a linear loss reaches it but for 1/n_i"
     constant = Sharpness(
         constant="4 in σ_i = 4Lη_i/κ",
         claimed=float(NOISE),
