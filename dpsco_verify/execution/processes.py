@@ -1,28 +1,24 @@
 """Worker processes on this machine, each of which is replaced when it dies.
 
-Every worker is a pool of its own, of one process, and has one call at a time. So when a process dies (killed, crashed,
-out of memory) it is known which call it was at: that one alone is made again, in a new process.
+Every worker has one call at a time and a channel that nobody else holds. So when a process dies (killed, crashed, out
+of memory), be it in the middle of a message, its channel ends: it is known which call it was at, and that one alone is
+made again, in a new process. Pools of processes share their channels and hold both ends: one that loses a worker while
+it hands over a result waits for the rest for ever.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import queue
 import threading
-import time
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from typing import Any
 
-import loky
-from loky.process_executor import TerminatedWorkerError
-
 from dpsco_verify.execution.errors import DEATHS, WorkersEndedError
-from dpsco_verify.execution.threads import ONE_THREAD
-
-_PARENT_POLL = 0.5
-"""Seconds after which, at most, a worker notices that the process that it works for is gone."""
+from dpsco_verify.execution.worker import Worker, WorkerDiedError, opened, packed
 
 
 @dataclass(frozen=True)
@@ -45,7 +41,7 @@ class ProcessExecutor(Executor):
         """How many calls are in progress at a time."""
         self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
-        self._pools: dict[int, Any] = {}
+        self._workers: dict[int, Worker] = {}
         self._closed = False
         self._killed = False
         self._threads = [
@@ -54,6 +50,8 @@ class ProcessExecutor(Executor):
         ]
         for thread in self._threads:
             thread.start()
+        # An interpreter that ends waits for its processes.
+        atexit.register(self.kill)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Queue a call and return its future."""
@@ -79,11 +77,12 @@ class ProcessExecutor(Executor):
 
     def kill(self) -> None:
         """End the workers at once, whatever they are at."""
+        atexit.unregister(self.kill)
         with self._lock:
             self._closed = self._killed = True
-            pools = list(self._pools.values())
-        for pool in pools:
-            pool.shutdown(wait=True, kill_workers=True)
+            workers = list(self._workers.values())
+        for worker in workers:
+            worker.end()
         self.shutdown(cancel_futures=True)
 
     def _cancel_queued(self) -> None:
@@ -100,51 +99,38 @@ class ProcessExecutor(Executor):
         try:
             while (call := self._calls.get()) is not None:
                 if call.future.set_running_or_notify_cancel():
-                    self._make(number, call)
+                    try:
+                        result = self._make(number, call)
+                    except BaseException as error:  # noqa: BLE001  handed to whoever asks for the result, as executors do
+                        call.future.set_exception(error)
+                    else:
+                        call.future.set_result(result)
         finally:
             self._end(number)
 
-    def _make(self, number: int, call: _Call) -> None:
+    def _make(self, number: int, call: _Call) -> Any:
+        message = packed((call.function, call.args, call.kwargs))
         for _ in range(DEATHS):
+            worker = self._worker(number)
             try:
-                result = self._begin(number, call).result()
-            except TerminatedWorkerError:
+                answer = worker.answer(message)
+            except WorkerDiedError:
                 self._end(number)
-            except BaseException as error:  # noqa: BLE001  handed to whoever asks for the result, as executors do
-                if isinstance(error, BrokenExecutor):
-                    self._end(number)
-                call.future.set_exception(error)
-                return
             else:
-                call.future.set_result(result)
-                return
-        call.future.set_exception(WorkersEndedError(f"the call ended {DEATHS} workers"))
+                return opened(answer)
+        raise WorkersEndedError(f"the call ended {DEATHS} workers")
 
-    def _begin(self, number: int, call: _Call) -> Future[Any]:
-        # A pool starts its process when it is given a call; `kill` must not come in between.
+    def _worker(self, number: int) -> Worker:
+        # `kill` must not come in between: it would not know of the process.
         with self._lock:
             if self._killed:
-                raise RuntimeError("the executor was ended")
-            if number not in self._pools:
-                self._pools[number] = loky.ProcessPoolExecutor(
-                    max_workers=1, env=dict(ONE_THREAD), initializer=_end_with_parent, initargs=(os.getpid(),)
-                )
-            future: Future[Any] = self._pools[number].submit(call.function, *call.args, **call.kwargs)
-            return future
+                raise RuntimeError("the executor was ended before this call could complete")
+            if number not in self._workers:
+                self._workers[number] = Worker(os.getpid())
+            return self._workers[number]
 
     def _end(self, number: int) -> None:
         with self._lock:
-            pool = self._pools.pop(number, None)
-        if pool is not None:
-            pool.shutdown(wait=True, kill_workers=True)
-
-
-def _end_with_parent(parent: int) -> None:
-    """Make this process end soon after the one that it works for has been killed."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(_PARENT_POLL)
-        os._exit(1)
-
-    threading.Thread(target=watch, name="parent-watch", daemon=True).start()
+            worker = self._workers.pop(number, None)
+        if worker is not None:
+            worker.end()

@@ -1,0 +1,231 @@
+"""A dask cluster's own failures: each is told in one line, and none is waited for without end."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from dpsco_verify.errors import InputError
+from dpsco_verify.execution import (
+    ExecutorChoice,
+    ExecutorKind,
+    OtherEnvironmentError,
+    SchedulerError,
+    WorkUnit,
+    execute,
+    make_executor,
+)
+from dpsco_verify.execution import cluster as cluster_module
+
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
+
+
+def in_time(scheduler):
+    began = time.monotonic()
+    with pytest.raises(SchedulerError, match="cannot be reached within") as caught:  # noqa: SIM117  the order matters
+        with make_executor(ExecutorChoice(scheduler=scheduler)):
+            pass
+    assert "\n" not in str(caught.value)
+    return time.monotonic() - began
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(cluster_module, "CONNECT_TIMEOUT", 1.0)
+
+
+def test_a_scheduler_that_refuses_is_told(impatient, capfd):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    assert in_time(f"tcp://127.0.0.1:{port}") < 10.0
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_scheduler_that_never_answers_is_told(impatient, capfd):
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        assert in_time(f"tcp://127.0.0.1:{silent.getsockname()[1]}") < 10.0
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("address", ["nonsense://x", "127.0.0.1:no", "", "tcp://no.such.host.invalid:8786"])
+def test_an_address_that_is_none_is_told(impatient, address):
+    assert in_time(address) < 10.0
+
+
+def test_dask_that_is_not_installed_is_told(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r"install dpsco-verify\[cluster\]") as caught:  # noqa: SIM117  the order matters
+        with make_executor(ExecutorChoice(kind=ExecutorKind.DASK)):
+            pass
+    assert "\n" not in str(caught.value)
+
+
+def test_dask_is_imported_only_when_asked_for():
+    code = (
+        "import sys, dpsco_verify.cli, dpsco_verify.ledger.audit\n"
+        "from dpsco_verify.execution import ExecutorChoice, make_executor\n"
+        "with make_executor(ExecutorChoice(jobs=2)) as executor: executor.submit(abs, -1).result()\n"
+        "print('distributed' in sys.modules or 'dask' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603  our own code
+    assert done.stdout == "False\n"
+
+
+@pytest.fixture
+def scheduler(work):
+    """A scheduler that others have started, without workers."""
+    process = subprocess.Popen(  # noqa: S603  a program of our environment
+        [
+            Path(sys.executable).parent / "dask",
+            "scheduler",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            "0",
+            "--no-dashboard",
+        ],
+        stderr=subprocess.PIPE,
+        text=True,
+        # It unpacks what it hands on.
+        env=os.environ | {"PYTHONPATH": str(Path(work.__file__).parent)},
+    )
+    address = None
+    for line in process.stderr:
+        if "Scheduler at:" in line:
+            address = line.split()[-1]
+            break
+    # What it logs later must not fill the pipe.
+    reader = threading.Thread(target=process.stderr.read, daemon=True)
+    reader.start()
+    yield process, address
+    process.kill()
+    process.wait()
+    reader.join()
+    process.stderr.close()
+
+
+def worker_of(address, work):
+    return subprocess.Popen(  # noqa: S603  a program of our environment
+        [Path(sys.executable).parent / "dask", "worker", address, "--nthreads", "2", "--no-dashboard"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"PYTHONPATH": str(Path(work.__file__).parent)},
+    )
+
+
+def test_the_workers_of_a_scheduler_are_used_and_its_loss_is_told(work, scheduler, capfd, draws):
+    process, address = scheduler
+    worker = worker_of(address, work)
+    try:
+        with make_executor(ExecutorChoice(scheduler=address)) as executor:
+            found = execute([*draws, WorkUnit(name="threads", function=work.threads)], executor)
+            assert len(found) == 7
+            assert found["threads"].value == [1]
+            threading.Timer(1.0, process.kill).start()
+            with pytest.raises(SchedulerError, match="was lost while work was under way") as caught:
+                execute(long_units(work), executor)
+        assert "\n" not in str(caught.value)
+        assert capfd.readouterr().err == ""
+    finally:
+        end(worker)
+
+
+def end(process):
+    """End a process that may be at losing its scheduler, when it does not always listen."""
+    process.terminate()
+    try:
+        process.wait(10.0)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def long_units(work):
+    return [
+        WorkUnit(name=f"long/{k}", function=work.draw, arguments={"size": 1500, "seed": k})
+        for k in range(200)
+    ]
+
+
+def test_a_cluster_without_the_package_is_told(work, scheduler, monkeypatch, tmp_path):
+    _, address = scheduler
+    (tmp_path / "only_here.py").write_text("def one():\n    return 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    unit = WorkUnit(name="one", function=importlib.import_module("only_here").one)
+    words = r"lack what the work needs \(No module named 'only_here'\)"
+    with (
+        make_executor(ExecutorChoice(scheduler=address)) as executor,
+        pytest.raises(InputError, match=words) as caught,
+    ):
+        execute([unit], executor)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_cluster_with_other_code_is_told(work, scheduler, monkeypatch, draws):
+    _, address = scheduler
+    worker = worker_of(address, work)
+    monkeypatch.setattr("dpsco_verify.execution.executing.environment", lambda: "sources 0000, numpy 1.0")
+    try:
+        with make_executor(ExecutorChoice(scheduler=address)) as executor:
+            with pytest.raises(
+                OtherEnvironmentError, match=r"runs other versions .* expected sources 0000"
+            ) as caught:
+                execute(draws, executor)
+            assert "\n" not in str(caught.value)
+    finally:
+        end(worker)
+
+
+class _DiesAtFirst:
+    """Stands for the class of local clusters: the first `deaths` of them do not come to stand."""
+
+    def __init__(self, real, deaths):
+        self.real, self.deaths, self.attempts = real, deaths, 0
+
+    def __call__(self, **options):
+        self.attempts += 1
+        if self.attempts <= self.deaths:
+            raise RuntimeError("Nanny failed to start worker process")
+        return self.real(**options)
+
+
+def test_a_worker_that_dies_while_the_cluster_starts_is_forgiven(work, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    local = _DiesAtFirst(distributed.LocalCluster, deaths=2)
+    monkeypatch.setattr(distributed, "LocalCluster", local)
+    with cluster_module.cluster_executor(None, jobs=1) as executor:
+        assert executor.submit(abs, -3).result() == 3
+    assert local.attempts == 3
+
+
+def test_a_cluster_that_never_stands_is_told_in_one_line(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(distributed, "LocalCluster", _DiesAtFirst(distributed.LocalCluster, deaths=99))
+    message = r"jobs=1 workers in 3 attempts \(Nanny failed"
+    with pytest.raises(InputError, match=message) as caught, cluster_module.cluster_executor(None, jobs=1):
+        pass
+    assert "\n" not in str(caught.value)
+
+
+def test_a_port_that_another_scheduler_has_is_no_trouble():
+    """8787 is where dask's schedulers serve their pages by default; warnings are errors here."""
+    pytest.importorskip("distributed")
+    with socket.socket() as taken:
+        try:
+            taken.bind(("0.0.0.0", 8787))  # noqa: S104  as dask does
+            taken.listen()
+        except OSError:
+            pass  # somebody has it already, which is as well
+        with cluster_module.cluster_executor(None, jobs=1) as executor:
+            assert executor.submit(abs, -3).result() == 3
