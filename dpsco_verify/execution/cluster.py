@@ -19,6 +19,7 @@ from typing import Any
 from dpsco_verify.errors import InputError
 from dpsco_verify.execution.errors import DEATHS, SchedulerError, WorkersEndedError
 from dpsco_verify.execution.threads import ONE_THREAD
+from dpsco_verify.execution.workforce import OwnWorkers, TheirWorkers, Workforce
 
 CONNECT_TIMEOUT = 10.0
 """Seconds that a scheduler has to answer."""
@@ -36,10 +37,11 @@ class ClusterExecutor(Executor):
     too many has the exception :class:`~dpsco_verify.execution.errors.WorkersEndedError`.
     """
 
-    def __init__(self, client: Any, *, address: str, ours: bool) -> None:
+    def __init__(self, client: Any, *, address: str, workforce: Workforce) -> None:
         self._client = client
         self._address = address
-        self.ours = ours
+        self._workforce = workforce
+        self.ours = isinstance(workforce, OwnWorkers)
         """Whether we have started it: then its workers have loaded the same files as this process."""
         self._executor = client.get_executor(pure=False)
         self._killed_worker: Any = importlib.import_module("distributed").KilledWorker
@@ -50,12 +52,24 @@ class ClusterExecutor(Executor):
     def capacity(self) -> int:
         """How many calls are in progress at a time: one a thread, so that a death is blamed on the right one."""
         if time.monotonic() - self._asked >= _CAPACITY_AGE:
-            try:
-                self._capacity = max(1, sum(self._client.nthreads().values()))
-            except Exception as error:
-                raise self._lost() from error
-            self._asked = time.monotonic()
+            self.look()
         return self._capacity
+
+    def look(self) -> None:
+        """See to the workers; who waits for results calls this now and then.
+
+        Raises
+        ------
+        SchedulerError
+            If the scheduler is gone, or has lost all workers that we can start.
+        """
+        try:
+            threads = self._client.nthreads()
+        except Exception as error:
+            raise self._lost() from error
+        self._capacity = max(1, sum(threads.values()))
+        self._asked = time.monotonic()
+        self._workforce.look(len(threads))
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Hand a call to the scheduler and return its future."""
@@ -129,9 +143,12 @@ def cluster_executor(scheduler: str | None, *, jobs: int) -> Iterator[ClusterExe
             "distributed.admin.tick.limit": "1h",
         }
         stack.enter_context(dask.config.set(settings))
-        ours = scheduler is None
+        workforce: Workforce
         if scheduler is None:
-            scheduler = stack.enter_context(_local_cluster(distributed, jobs)).scheduler_address
+            cluster = stack.enter_context(_local_cluster(distributed, jobs))
+            scheduler, workforce = cluster.scheduler_address, OwnWorkers(cluster, jobs)
+        else:
+            workforce = TheirWorkers(scheduler)
         try:
             _ask(distributed, scheduler)
             client = distributed.Client(scheduler, timeout=CONNECT_TIMEOUT, set_as_default=False)
@@ -141,7 +158,7 @@ def cluster_executor(scheduler: str | None, *, jobs: int) -> Iterator[ClusterExe
                 "the address of a running dask scheduler, as in tcp://host:8786"
             ) from error
         stack.callback(_close, client)
-        yield ClusterExecutor(client, address=scheduler, ours=ours)
+        yield ClusterExecutor(client, address=scheduler, workforce=workforce)
 
 
 @contextmanager

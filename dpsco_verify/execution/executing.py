@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from typing import Protocol
 
@@ -13,6 +13,9 @@ from dpsco_verify.execution.errors import UnitEndsWorkersError, WorkersEndedErro
 from dpsco_verify.execution.performance import Performance, perform, perform_in_worker
 from dpsco_verify.execution.serial import SerialExecutor
 from dpsco_verify.execution.work import Outcome, Progress, WorkUnit
+
+_LOOK = 2.0
+"""Seconds after which a cluster that has finished nothing is asked whether it has workers."""
 
 
 class Memory(Protocol):
@@ -75,7 +78,7 @@ def execute(
                 if memory is not None:
                     memory.begin(unit)
                 running[_submit(executor, unit)] = unit
-            for future in _completed(running):
+            for future in _completed(running, executor):
                 unit = running.pop(future)
                 performance = _result(future, unit)
                 done(unit, performance.outcome if memory is None else memory.keep(unit, performance))
@@ -94,11 +97,14 @@ def _submit(executor: Executor, unit: WorkUnit) -> Future[Performance]:
     return executor.submit(perform_in_worker, unit, expected)
 
 
-def _completed(running: Iterable[Future[Performance]]) -> list[Future[Performance]]:
+def _completed(running: Collection[Future[Performance]], executor: Executor) -> list[Future[Performance]]:
     """Wait until some are done; return them in the order in which they were submitted."""
-    if not running:
-        return []
-    finished = wait(running, return_when=FIRST_COMPLETED).done
+    cluster = executor if isinstance(executor, ClusterExecutor) else None
+    finished: set[Future[Performance]] = set()
+    while running and not finished:
+        finished = wait(running, timeout=_LOOK if cluster else None, return_when=FIRST_COMPLETED).done
+        if cluster and not finished:
+            cluster.look()
     return [future for future in running if future in finished]
 
 

@@ -22,6 +22,7 @@ from dpsco_verify.execution import (
     WorkUnit,
     execute,
     make_executor,
+    workforce,
 )
 from dpsco_verify.execution import cluster as cluster_module
 
@@ -229,3 +230,65 @@ def test_a_port_that_another_scheduler_has_is_no_trouble():
             pass  # somebody has it already, which is as well
         with cluster_module.cluster_executor(None, jobs=1) as executor:
             assert executor.submit(abs, -3).result() == 3
+
+
+def test_a_worker_that_its_nanny_gives_up_is_replaced(monkeypatch, draws):
+    """As it does with one that dies again before it has come to work; it would be waited for without end."""
+    monkeypatch.setattr(workforce, "PATIENCE", 1.0)
+    with cluster_module.cluster_executor(None, jobs=1) as executor:
+        cluster = executor._workforce._cluster
+        (nanny,) = cluster.workers.values()
+        cluster.sync(nanny.process.kill)
+        nanny.status = type(nanny.status).failed
+        assert len(execute(draws, executor)) == 6
+        assert len(cluster.worker_spec) == 2
+
+
+class _Silent:
+    """Stands for a cluster of our own that starts what it is asked for, of which nothing comes to work."""
+
+    def __init__(self):
+        self.worker_spec = {0: None}
+        self.asked = []
+
+    def scale(self, n):
+        self.asked.append(n)
+        self.worker_spec = dict.fromkeys(range(n))
+
+
+def test_workers_that_never_come_are_told_in_one_line(monkeypatch):
+    monkeypatch.setattr(workforce, "PATIENCE", 0.0)
+    cluster = _Silent()
+    own = workforce.OwnWorkers(cluster, 2)
+    own.look(2)
+    own.look(1)
+    assert cluster.asked == []
+    own.look(1)
+    assert cluster.asked == [2]
+    own.look(2)
+    for _ in range(4):
+        own.look(0)
+    assert cluster.asked == [2, 4, 6, 8]
+    with pytest.raises(SchedulerError, match="has lost all its workers, and none .* in 3 attempts") as caught:
+        own.look(0)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_scheduler_without_workers_is_not_waited_for_in_silence(work, scheduler, monkeypatch, capfd, draws):
+    monkeypatch.setattr(workforce, "PATIENCE", 1.0)
+    _, address = scheduler
+    started = []
+    said = []
+
+    def start_one_when_it_is_said():
+        while "has had no workers for 1 s" not in "".join(said):
+            said.append(capfd.readouterr().err)
+            time.sleep(0.05)
+        started.append(worker_of(address, work))
+
+    starter = threading.Thread(target=start_one_when_it_is_said, daemon=True)
+    starter.start()
+    with make_executor(ExecutorChoice(scheduler=address)) as executor:
+        assert len(execute(draws, executor)) == 6
+    starter.join(10.0)
+    end(started[0])
