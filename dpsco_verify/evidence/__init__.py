@@ -11,7 +11,18 @@ from dpsco_verify.evidence.comparison import (
     SystemRecord,
 )
 from dpsco_verify.evidence.museum import ExhibitRecord, MuseumRecord
-from dpsco_verify.evidence.plots import Axis, LinePlot, MapPanel, MapPlot, Plot, Scale, Series, SeriesStyle
+from dpsco_verify.evidence.plots import (
+    Axis,
+    LinePanel,
+    LinePlot,
+    MapPanel,
+    MapPlot,
+    PanelPlot,
+    Plot,
+    Scale,
+    Series,
+    SeriesStyle,
+)
 from dpsco_verify.evidence.records import (
     CONSEQUENCE_MEANING,
     SCHEMA_VERSION,
@@ -50,10 +61,12 @@ __all__ = [
     "ExhibitRecord",
     "ExponentRecord",
     "Finding",
+    "LinePanel",
     "LinePlot",
     "MapPanel",
     "MapPlot",
     "MuseumRecord",
+    "PanelPlot",
     "Paper",
     "Plot",
     "ProblemRecord",

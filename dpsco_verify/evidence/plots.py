@@ -114,4 +114,28 @@ class MapPlot(
             )
 
 
-Plot = LinePlot | MapPlot
+class LinePanel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One panel of curves."""
+
+    title: str
+    series: tuple[Series, ...]
+
+
+class PanelPlot(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="panels"
+):
+    """Many curves in panels with the same axes; the `references` are drawn in each, so that panels compare.
+
+    The axes show the points of the panels' own series; a reference may leave them.
+    """
+
+    id: str
+    title: str
+    caption: str
+    x_axis: Axis
+    y_axis: Axis
+    panels: tuple[LinePanel, ...]
+    references: tuple[Series, ...] = ()
+
+
+Plot = LinePlot | MapPlot | PanelPlot

@@ -15,9 +15,11 @@ from dpsco_verify.evidence import (
     Consequence,
     Erratum,
     Finding,
+    LinePanel,
     LinePlot,
     MapPanel,
     MapPlot,
+    PanelPlot,
     Paper,
     ProofStep,
     Quantity,
@@ -85,6 +87,34 @@ def map_plot(text="region", *, panels=2):
         value_label="exact δ / claimed δ",
         level=1.0,
         panels=panel,
+    )
+
+
+def panel_plot(text="neighbours", *, panels=3):
+    """Curves with intervals that reach 0, references that leave the axes, a panel with nothing in it."""
+    n = np.array([100.0, 1000.0, 10000.0])
+    risk = n**-0.5
+
+    def curve(name, y, low=0.5):
+        return Series(name=name, x=_floats(n), y=_floats(y), low=_floats(low * y), high=_floats(2 * y))
+
+    return PanelPlot(
+        id=text,
+        title=f"Risk: {text}",
+        caption=f"Risk against n: {text}",
+        x_axis=Axis(label=f"n {text}", scale=Scale.LOG),
+        y_axis=Axis(label=f"risk {text}", scale=Scale.LOG),
+        panels=(
+            *(
+                LinePanel(
+                    title=f"family {k} {text}",
+                    series=(curve(f"one {text}", risk), curve("_two", 2 * risk, low=0.0)),
+                )
+                for k in range(panels)
+            ),
+            LinePanel(title="nobody", series=()),
+        ),
+        references=(curve(f"ours {text}", 3 * risk), curve("optimum", 1e-9 * risk)),
     )
 
 
@@ -207,6 +237,11 @@ def make_map_plot():
 
 
 @pytest.fixture(scope="session")
+def make_panel_plot():
+    return panel_plot
+
+
+@pytest.fixture(scope="session")
 def plain():
     """Each verdict once, all as expected."""
     return record([finding("tail", str(verdict), verdict, verdict) for verdict in Verdict])
@@ -226,7 +261,12 @@ def nasty():
                 plots=(line_plot(NASTY), map_plot(NASTY, panels=1), line_plot("same"), line_plot("same")),
             ),
             finding(
-                "tail", "all-points", Verdict.REFUTED, Verdict.REFUTED, text=NASTY_LINES, plots=(map_plot(),)
+                "tail",
+                "all-points",
+                Verdict.REFUTED,
+                Verdict.REFUTED,
+                text=NASTY_LINES,
+                plots=(map_plot(), panel_plot(NASTY)),
             ),
             # Both pairs below want the same names for their anchors and figures.
             finding("a-b", "c", Verdict.NOT_REFUTED, Verdict.CERTIFIED, text=NASTY, plots=(line_plot(),)),

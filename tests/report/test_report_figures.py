@@ -40,7 +40,7 @@ def ids(text):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["make_line_plot", "make_map_plot"])
+@pytest.mark.parametrize("kind", ["make_line_plot", "make_map_plot", "make_panel_plot"])
 def test_the_same_plot_gives_the_same_bytes(request, kind):
     make = request.getfixturevalue(kind)
     first = drawn_afresh(make())
@@ -49,12 +49,12 @@ def test_the_same_plot_gives_the_same_bytes(request, kind):
     assert drawn_afresh(make("other")) != first
 
 
-@pytest.mark.parametrize("kind", ["make_line_plot", "make_map_plot"])
+@pytest.mark.parametrize("kind", ["make_line_plot", "make_map_plot", "make_panel_plot"])
 def test_a_file_stands_by_itself(request, kind, nasty_text):
     text = standalone(request.getfixturevalue(kind)(nasty_text)).decode()
     root = parsed(text.encode())
     assert root.tag == f"{SVG}svg"
-    assert root.find(f"{SVG}title").text.startswith(("Tail", "Region"))
+    assert root.find(f"{SVG}title").text.startswith(("Tail", "Region", "Risk"))
     assert "<script>" in root.find(f"{SVG}desc").text
     assert references(text) <= set(ids(text))
     assert len(ids(text)) == len(set(ids(text)))

@@ -224,7 +224,7 @@ def test_tables_and_landmarks_are_accessible(nasty_page):
     after = headings[headings.index(1) :]
     assert all(b <= a + 1 for a, b in pairwise(after))
     figures = [attrs for tag, attrs in nasty_page.tags if tag == "svg" and attrs.get("role") == "img"]
-    assert len(figures) == tags["figure"] == tags["figcaption"] == 7
+    assert len(figures) == tags["figure"] == tags["figcaption"] == 8
     assert ("html", {"lang": "en"}) in nasty_page.tags
 
 

@@ -24,7 +24,16 @@ from scipy import ndimage
 from dpsco_verify.arrays import BoolArray, FloatArray
 from dpsco_verify.evidence import MapPlot
 from dpsco_verify.reporting.drawing.grid import Grid, grid_of
-from dpsco_verify.reporting.drawing.style import MUTED, WIDTH, as_is, drawable, label_axes, new_figure
+from dpsco_verify.reporting.drawing.style import (
+    MUTED,
+    WIDTH,
+    as_is,
+    at_inches,
+    axes_at,
+    drawable,
+    label_axes,
+    new_figure,
+)
 from dpsco_verify.reporting.drawing.svg import CRISP
 from dpsco_verify.reporting.numbers import count, format_scalar
 
@@ -62,7 +71,7 @@ def draw_map(plot: MapPlot) -> Figure:
     edges, colours = _bands(grids)
     for position, (panel, grid) in enumerate(zip(plot.panels, grids, strict=True)):
         row, column = divmod(position, columns)
-        axes = _axes(
+        axes = axes_at(
             figure, _LEFT + column * (width + _GAP_X), top - height - row * (height + _GAP_Y), width, height
         )
         label_axes(axes, plot.x_axis, plot.y_axis, width=38)
@@ -73,20 +82,12 @@ def draw_map(plot: MapPlot) -> Figure:
         _draw_panel(axes, grid, edges, colours)
         as_is(axes.set_title(drawable(panel.title, width=36, lines=2), fontsize=9, loc="left", y=1.02))
     bottom = top - rows * height - (rows - 1) * _GAP_Y
-    bar = _axes(figure, _LEFT, bottom - 1.0, whole, 0.15)
+    bar = axes_at(figure, _LEFT, bottom - 1.0, whole, 0.15)
     _draw_scale(bar, plot, edges, colours)
     _draw_notes(bar, grids)
     title = drawable(plot.title, width=66)
-    as_is(figure.text(*_at(figure, _LEFT, top + 0.45), title, fontsize=10, va="bottom", ha="left"))
+    as_is(figure.text(*at_inches(figure, _LEFT, top + 0.45), title, fontsize=10, va="bottom", ha="left"))
     return figure
-
-
-def _at(figure: Figure, x: float, y: float) -> tuple[float, float]:
-    return x / figure.get_figwidth(), y / figure.get_figheight()
-
-
-def _axes(figure: Figure, left: float, bottom: float, width: float, height: float) -> Axes:
-    return figure.add_axes((*_at(figure, left, bottom), *_at(figure, width, height)))
 
 
 def _bands(grids: Sequence[Grid]) -> tuple[FloatArray, list[tuple[float, float, float, float]]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from dpsco_verify.evidence import LinePlot, MapPlot, Plot
+from dpsco_verify.evidence import LinePlot, MapPlot, Plot, Series
 from dpsco_verify.reporting.drawing.lines import draw_lines
 from dpsco_verify.reporting.drawing.maps import draw_map
+from dpsco_verify.reporting.drawing.panels import draw_panels
 from dpsco_verify.reporting.drawing.style import house_style
 from dpsco_verify.reporting.drawing.svg import describe
 
@@ -18,7 +19,12 @@ _DRAWN: dict[Plot, str] = {}
 def draw(plot: Plot) -> str:
     """Return `plot` as the SVG text that :func:`standalone` and :func:`inline` are made from."""
     with house_style():
-        figure = draw_lines(plot) if isinstance(plot, LinePlot) else draw_map(plot)
+        if isinstance(plot, LinePlot):
+            figure = draw_lines(plot)
+        elif isinstance(plot, MapPlot):
+            figure = draw_map(plot)
+        else:
+            figure = draw_panels(plot)
         buffer = io.StringIO()
         figure.savefig(
             buffer,
@@ -55,9 +61,16 @@ def in_words(plot: Plot) -> str:
         drawn = f"Colour: {plot.value_label}; the claim fails above {plot.level:g}. Panels: " + "; ".join(
             panel.title for panel in plot.panels
         )
+    elif isinstance(plot, LinePlot):
+        drawn = f"Drawn: {_names(plot.series)}"
     else:
-        drawn = "Drawn: " + "; ".join(f"{series.name} ({series.style})" for series in plot.series)
+        panels = [f"{panel.title}: {_names(panel.series)}" for panel in plot.panels]
+        drawn = f"In every panel: {_names(plot.references)}. Panels: " + ". ".join(panels)
     return f"{plot.caption} {axes} {drawn}."
+
+
+def _names(series: Iterable[Series]) -> str:
+    return "; ".join(f"{one.name} ({one.style})" for one in series)
 
 
 def standalone(plot: Plot) -> bytes:

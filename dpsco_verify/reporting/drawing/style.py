@@ -31,6 +31,8 @@ MUTED = "#6b7280"
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#b0529a", "#3a9bd1", "#c98a00", "#5b5f69")
 """The palette of Okabe and Ito, its lighter tones darkened to a contrast of 3:1 on white."""
 
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
 RESTATED = {INK: "--fig-ink", MUTED: "--fig-muted"} | {c: f"--fig-{i + 1}" for i, c in enumerate(SERIES)}
 """The colours that a page may restate, and the names of its custom properties."""
 
@@ -85,6 +87,16 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
+def at_inches(figure: Figure, x: float, y: float) -> tuple[float, float]:
+    """Return a place or a size in inches as parts of the figure."""
+    return x / figure.get_figwidth(), y / figure.get_figheight()
+
+
+def axes_at(figure: Figure, left: float, bottom: float, width: float, height: float) -> Axes:
+    """Return new axes at this place, in inches."""
+    return figure.add_axes((*at_inches(figure, left, bottom), *at_inches(figure, width, height)))
+
+
 @cache
 def _has_glyph(character: str) -> bool:
     return bool(get_font(findfont(FONT)).get_char_index(ord(character)))
@@ -94,6 +106,12 @@ def drawable(text: str, *, width: int, lines: int = 3) -> str:
     """Return `text` wrapped to `width` characters and `lines` lines, with the glyphs that the font has."""
     known = "".join(c if _has_glyph(c) else "\ufffd" for c in one_line(text))
     return textwrap.fill(shorten(known, width * lines), width=width, max_lines=lines, placeholder=" …")
+
+
+def legend_name(name: str) -> str:
+    """Return `name` so that a legend takes it: one that starts with an underscore is left out."""
+    # A space of no width makes it a plain name.
+    return f"\u200b{name}" if name.startswith("_") else name
 
 
 def as_is(text: Text) -> Text:

@@ -23,6 +23,7 @@ CRISP = "crisp"
 _REFERENCE = re.compile(r"url\(#([^)]*)\)")
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+_SHIFT = re.compile(r"translate\([^)]*\)")
 _COORDINATES = ("d", "x", "y", "width", "height", "viewBox")
 _INHERITED = "stroke-linejoin: round; stroke-linecap: butt"
 
@@ -41,6 +42,7 @@ def describe(drawn: str, *, prefix: str, title: str, description: str, page: boo
     _crisp(root)
     _compact(root)
     _rename(root, prefix)
+    _unwrap(root)
     root.set("style", _INHERITED)
     root.set("role", "img")
     root.set("aria-labelledby", f"{prefix}title {prefix}desc")
@@ -87,11 +89,34 @@ def _compact(root: ET.Element) -> None:
     for element in root.iter():
         for key in _COORDINATES:
             if key in element.attrib:
-                rounded = _LONG_NUMBER.sub(lambda m: f"{float(m[0]):.2f}", element.attrib[key])
-                element.set(key, " ".join(rounded.split()))
+                element.set(key, " ".join(_rounded(element.attrib[key]).split()))
+        if "transform" in element.attrib:
+            # A scale is no coordinate.
+            moved = _SHIFT.sub(lambda m: _rounded(m[0]), element.attrib["transform"])
+            element.set("transform", moved)
         element.text = element.text.strip() if element.text else None
         element.tail = "\n"
     root.tail = None
+
+
+def _rounded(text: str) -> str:
+    return _LONG_NUMBER.sub(lambda m: f"{float(m[0]):.2f}".rstrip("0").rstrip("."), text)
+
+
+def _unwrap(root: ET.Element) -> None:
+    """Put the content of groups that say nothing in their place."""
+    for parent in list(root.iter()):
+        children: list[ET.Element] = []
+        for child in parent:
+            # Groups stand in groups, the inner ones are unwrapped when their parent is.
+            waiting = [child]
+            while waiting:
+                one = waiting.pop(0)
+                if one.tag == f"{{{_SVG}}}g" and not one.attrib:
+                    waiting[:0] = list(one)
+                else:
+                    children.append(one)
+        parent[:] = children
 
 
 def _rename(root: ET.Element, prefix: str) -> None:
