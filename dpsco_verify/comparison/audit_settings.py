@@ -90,6 +90,7 @@ _SETTINGS: dict[str, AuditSetting] = {
     "noisy-sgd-erm-short-scaled": AuditSetting(n=8),
     "minibatch-sgd": AuditSetting(n=128),
     "smoothed-minibatch-sgd": AuditSetting(n=128),
+    "smoothed-minibatch-sgd-2l": AuditSetting(n=128),
     "objective-perturbation-sharp": AuditSetting(n=8, others=0.0, loss="logistic", statistic=Statistic.FIRST),
     "phased-erm-sharp": AuditSetting(n=8, others=0.0, statistic=Statistic.FIRST),
     "objective-perturbation": AuditSetting(n=8, others=0.0, loss="logistic", statistic=Statistic.FIRST),

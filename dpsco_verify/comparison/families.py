@@ -16,7 +16,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "noisy-sgd-erm-short",
             "noisy-sgd-erm-short-scaled",
         ),
-        "Many passes: mini-batches": ("minibatch-sgd", "smoothed-minibatch-sgd"),
+        "Many passes: mini-batches": ("minibatch-sgd", "smoothed-minibatch-sgd", "smoothed-minibatch-sgd-2l"),
         "In phases": ("phased-sgd", "phased-sgd-tight", "phased-erm", "phased-erm-sharp"),
         "One pass, amplified": (
             "iteration-sgd",

@@ -29,6 +29,9 @@ RATES: Mapping[str, Rates] = {
     "smoothed-minibatch-sgd": Rates(
         risk=_OPTIMAL, queries="n⁵; with closed proximal points as without smoothing"
     ),
+    "smoothed-minibatch-sgd-2l": Rates(
+        risk=_OPTIMAL, queries="n⁵; with closed proximal points as without smoothing"
+    ),
     "phased-sgd": Rates(risk=_OPTIMAL, queries="n"),
     "phased-sgd-tight": Rates(risk=_OPTIMAL, queries="n"),
     "phased-erm": Rates(risk=_OPTIMAL, queries="n²"),

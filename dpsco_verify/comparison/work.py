@@ -28,6 +28,7 @@ _COSTS: Mapping[str, Cost] = {
     "phased-erm-sharp": Cost(step=0.0),
     "empirical-optimum": Cost(step=0.0, coordinate=1.5e-7),
     "smoothed-minibatch-sgd": Cost(gradient=3e-6),
+    "smoothed-minibatch-sgd-2l": Cost(gradient=3e-6),
     "private-mirror-descent-p-norm": Cost(step=5e-4, gradient=1.2e-4),
     "private-mirror-descent-entropic": Cost(step=2.5e-4),
     "mirror-descent-p-norm": Cost(step=5e-4, gradient=1.2e-4),

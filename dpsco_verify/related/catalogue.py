@@ -23,7 +23,7 @@ from dpsco_verify.related.private_mirror_descent import (
     PrivateEntropicMirrorDescent,
     PrivatePNormMirrorDescent,
 )
-from dpsco_verify.related.smoothed_minibatch_sgd import SmoothedMinibatchSgd
+from dpsco_verify.related.smoothed_minibatch_sgd import SmoothedMinibatchSgd, TwiceSmoothedMinibatchSgd
 from dpsco_verify.related.subsampled_one_pass import SubsampledOnePass, SubsampledScaledOnePass
 from dpsco_verify.related.system import System
 
@@ -41,6 +41,7 @@ SYSTEMS: Mapping[str, System] = MappingProxyType(
             ShortScaledNoisySgdErm(),
             MinibatchSgd(),
             SmoothedMinibatchSgd(),
+            TwiceSmoothedMinibatchSgd(),
             PhasedSgd(),
             TightPhasedSgd(),
             PhasedErm(),

@@ -23,7 +23,7 @@ class OnePassSgd(System):
 
     id = "one-pass-sgd"
     title = "One-pass SGD, not private"
-    source = "Zinkevich (2003), Theorem 1; average of iterates by Cesa-Bianchi, Conconi and Gentile (2004)"
+    source = "Zinkevich (2003), the proof of Theorem 1; average of iterates by Cesa-Bianchi, Conconi and Gentile (2004)"
     section = "1"
     is_private = False
 

@@ -47,12 +47,12 @@ class OutputPerturbation(System):
     """Minimise ``(1/n) Σ f(w, z_i) + (Λ/2)‖w − w₁‖²`` over W and add noise of density ``∝ exp(−(ε/s)‖b‖₂)``.
 
     *Sensitivity.* ``s = 2L/(nΛ)``. Let w and w' be the minimisers on neighbours. The two objectives differ by
-    ``(f(·, z) − f(·, z'))/n``, which is ``2L/n``-Lipschitz, and are Λ-strongly convex on W: adding ``J(w') ≥ J(w)
-    + (Λ/2)‖w − w'‖²`` and the same with the roles exchanged gives ``Λ‖w − w'‖² ≤ (2L/n)‖w − w'‖``. It is
-    attained: a linear loss with ``z = ±L·e`` has ``w − w' = 2L/(nΛ)·e``. The densities of the output at any point
-    then differ by a factor of at most ``e^{(ε/s)·s}``: pure ε-differential privacy. The source has L = 1 and the
-    noise's norm ~ ``Gamma(d, 2/(nΛε))``, which is this at L = 1; for a larger L the printed form is not private
-    enough.
+    ``(f(·, z) − f(·, z'))/n``, which is ``2L/n``-Lipschitz, and are Λ-strongly convex on W: adding ``J(w') ≥ J(w) +
+    (Λ/2)‖w − w'‖²`` and the same with the roles exchanged gives ``Λ‖w − w'‖² ≤ (2L/n)‖w − w'‖``. It is attained: a
+    linear loss with ``z = ±L·e`` has ``w − w' = 2L/(nΛ)·e``. The densities of the output at any point then differ
+    by a factor of at most ``e^{(ε/s)·s}``: pure ε-differential privacy, for any convex loss; the source asks for a
+    differentiable one. It has L = 1 and the noise's norm ~ ``Gamma(d, 2/(nΛε))``, which is this at L = 1; for a
+    larger L the printed form is not private enough.
 
     *The solver.* Each call certifies a distance of at most ``r = 0.0005·s`` from the minimiser, so that the computed
     points of neighbours are at most ``s + 2r = 1.001·s`` apart, and the noise is scaled by that. Beyond n = 10⁴ the

@@ -53,7 +53,8 @@ class PhasedErm(System):
     ``√(2·gap/λ) = Lη_i`` from the minimiser, for either data set: ``3Lη_i`` together, and a solver that may err
     in opposite directions attains it, for a linear loss. The source's 4 is larger than need be. Noise of ``σ_i ≥
     3Lη_i/κ`` is κ²/2-zCDP; a point is used in one phase, and what follows depends on it through that phase's
-    output alone, so the whole is κ²/2-zCDP.
+    output alone, so the whole is κ²/2-zCDP. (The source's solver reaches its accuracy with probability 1 − δ, and its
+    guarantee is (ε, δ)-DP; with one that is certified on each call, zCDP holds.)
 
     *The solver.* What privacy needs is the distance: each call certifies ``‖w̃_i − argmin F_i‖ ≤ Lη_i``. (In the
     last phases ``L²η_i/n_i`` lies below the rounding of F_i itself; the distance is still within reach.)

@@ -27,8 +27,8 @@ class PhasedSgd(System):
     Phase i runs one pass from ``w_{i−1}``, takes the average w̄_i of its iterates, and releases
     ``w̄_i + N(0, σ_i²I)``, ``σ_i = 4Lη_i/κ``, of which the projection on W is w_i. Here κ is the source's ρ.
 
-    **Privacy.** Each point is used in one phase, and what follows is post-processing. The source states the
-    sensitivity 4Lη_i of w̄_i, hence ``(α, ακ²/2)``-Rényi privacy for all α, which is κ²/2-zCDP. The passes must be
+    **Privacy.** Each point is used in one phase, and what follows is post-processing. The source's noise is for a
+    sensitivity of 4Lη_i of w̄_i, hence ``(α, ακ²/2)``-Rényi privacy for all α, which is κ²/2-zCDP. The passes must be
     non-expansive: smooth losses and ``η_i ≤ 2/β``; the largest step is η/4. By
     :func:`~dpsco_verify.related.one_pass.average_of_pass` the sensitivity is no more than ``2Lη_i``, and that is
     reached but for ``1/n_i``: the source's noise is twice what is needed, see :class:`TightPhasedSgd`.

@@ -11,7 +11,7 @@ import numpy as np
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.related.budget import PrivacyBudget
 from dpsco_verify.related.conditions import Condition
-from dpsco_verify.related.minibatch_sgd import MinibatchSgd
+from dpsco_verify.related.minibatch_sgd import MinibatchSgd, rate
 from dpsco_verify.related.proximal import envelope_gap, envelope_gradient, has_envelope
 from dpsco_verify.related.system import Calibration, Fit
 from dpsco_verify.related.task import Task
@@ -25,7 +25,8 @@ class SmoothedMinibatchSgd(MinibatchSgd):
     ``L²/(2β)`` below f. ``β = (L/D) min(√n/4, εn/(8√(d log(1/δ))))``, less than the ``2/η`` that the smooth system
     allows; everything else is as there.
 
-    **Privacy.** As without smoothing: ``‖∇f_β‖ ≤ L`` is all it needs, and the gradient is a slope within its
+    **Privacy.** As without smoothing, with noise for gradients of norm L (see :class:`TwiceSmoothedMinibatchSgd` for
+    another reading of the source): ``‖∇f_β‖ ≤ L`` is all it needs, and the gradient is a slope within its
     bounds times the features, however inaccurate the proximal point. The source solves for the proximal point
     with many gradients of f and has to bound that error; here it is a closed form or, for the logistic loss, one
     certified root (`optimality_gap`).
@@ -106,3 +107,24 @@ class SmoothedMinibatchSgd(MinibatchSgd):
         found = super()._fit(sample, task, budget, rng, keep_transcript=keep_transcript)
         beta = self.beta(task, sample.shape[1], budget)
         return replace(found, optimality_gap=envelope_gap(task, beta=beta))
+
+
+class TwiceSmoothedMinibatchSgd(SmoothedMinibatchSgd):
+    """Mini-batch SGD on Moreau envelopes with the noise for gradients of norm 2L.
+
+    That ``‖∇f_β‖ ≤ 2L`` follows from ``f(v) + (β/2)‖v − w‖² ≤ f(w)`` at the proximal point v alone, for the envelope
+    over W as well; L is true too (there, with the normal cone). So σ is twice what :class:`SmoothedMinibatchSgd` has.
+
+    **Risk.** At most ``24LD max(√(d log(1/δ))/(εn), 1/√n)``: the mean square of a step is at most ``L² + dσ² ≤ 2L²``,
+    as ``dσ² ≤ 32dTL² log(1/δ)/(n²ε²) ≤ L²``, so T steps cost ``(3/2)LD/√T ≤ 12LD max(…)`` with T rounded down, the
+    stability of SGD ``LD/√(8n)``, and the smoothing ``L²/(2β) ≤ 4LD max(…)``.
+    """
+
+    id = "smoothed-minibatch-sgd-2l"
+    title = "Noisy mini-batch SGD, Moreau envelope, noise for 2L"
+
+    def __init__(self) -> None:
+        super().__init__(noise_factor=2.0)
+
+    def _risk_bound(self, task: Task, n: int, budget: PrivacyBudget) -> float | None:
+        return 24.0 * task.lipschitz * task.diameter * rate(task, n, budget)

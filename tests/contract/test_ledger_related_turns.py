@@ -112,9 +112,10 @@ def test_one_statement_a_system_and_kind():
     [
         ("output-perturbation-privacy/any-lipschitz", OutputPerturbationViolation, Consequence.NOTHING),
         ("noisy-sgd-erm-privacy/every-epsilon", NoisySgdViolation, Consequence.NOTHING),
-        ("minibatch-sgd-privacy/as-printed", MinibatchViolation, Consequence.GUARANTEE),
+        ("minibatch-sgd-privacy/output-before", MinibatchViolation, Consequence.GUARANTEE),
+        ("minibatch-sgd-privacy/output-after", MinibatchViolation, Consequence.GUARANTEE),
         ("minibatch-sgd-privacy/every-epsilon", MinibatchViolation, Consequence.GUARANTEE),
-        ("smoothed-minibatch-sgd-privacy/as-printed", SmoothedMinibatchViolation, Consequence.GUARANTEE),
+        ("smoothed-minibatch-sgd-privacy/noise-for-l", SmoothedMinibatchViolation, Consequence.GUARANTEE),
         ("iteration-sgd-privacy/any-step-size", IterationStepViolation, Consequence.NOTHING),
     ],
 )
@@ -185,13 +186,13 @@ def test_far_fewer_steps_leave_too_little_noise(monkeypatch):
 
 @pytest.mark.usefixtures("_no_audit")
 def test_twice_the_noise_repairs_the_mini_batch(monkeypatch):
-    assert verify("minibatch-sgd-privacy/as-printed")[0].verdict is Verdict.REFUTED
-    needed = verify("minibatch-sgd-privacy/as-printed")[0].sharpness[0].needed
+    assert verify("minibatch-sgd-privacy/output-before")[0].verdict is Verdict.REFUTED
+    needed = verify("minibatch-sgd-privacy/output-before")[0].sharpness[0].needed
     assert needed is not None
     real = minibatch.printed
     factor = 1.01 * math.sqrt(needed / minibatch.NOISE)
     monkeypatch.setattr(minibatch, "printed", lambda *a: real(*a).scaled(factor))
-    finding, _ = verify("minibatch-sgd-privacy/as-printed")
+    finding, _ = verify("minibatch-sgd-privacy/output-before")
     assert finding.verdict is Verdict.INCONCLUSIVE  # the implementation has less; no point fails any more
     assert finding.evidence["grid points at which it fails"].value == 0
 

@@ -50,13 +50,14 @@ class MinibatchViolation(Proof, frozen=True, kw_only=True):
 
     ``T = ⌊min(n/8, ε²n²/(32d log(1/δ)))⌋``, ``m = ⌈max(n√(ε/(4T)), 1)⌉``, ``σ² = 8TL² log(1/δ)/(n²ε²)``.
 
-    * ``as-printed``, ε ≤ 1, T = 2: the output ``(w₁ + w₂)/2`` tells the first step. W is a segment of length D that
+    * ``output-before``, ε ≤ 1, T = 2: the output ``(w₁ + w₂)/2`` tells the first step. W is a segment of length D that
       begins at w₁, where gradients −L lead into it by ``η = D/(L√2)``. E says that m times the first noisy gradient,
       less −mL, exceeds `threshold` L, which is that ``w₂ < (1 − threshold/m) D/√2``, inside W.
+    * ``output-after``, ε ≤ 1, T = 1: the output is w₂, with ``η = D/L``, and W the same segment.
     * ``every-epsilon``, T ≥ 100: all noisy gradients are released. E says the same of their sum.
     """
 
-    readings: ClassVar[dict[str, int]] = {"as-printed": 1, "every-epsilon": 100}
+    readings: ClassVar[dict[str, int]] = {"output-before": 1, "output-after": 1, "every-epsilon": 100}
     claim_id: ClassVar[str] = "minibatch-sgd-privacy"
     n: Count
     dimension: Count
@@ -76,9 +77,13 @@ class MinibatchViolation(Proof, frozen=True, kw_only=True):
         steps = min(n // 8, int(by_privacy))
         require(holds=steps >= 1, reason=f"T={steps} is below 1")
         batch = max(_root_up(n * n * epsilon / (4 * steps)), 1)
-        if reading == "as-printed":
+        if reading != "every-epsilon":
+            tells = 1 if reading == "output-after" else 2
             require(holds=epsilon <= 1, reason=f"epsilon={epsilon} is above 1, the end of this reading")
-            require(holds=steps == 2, reason=f"T={steps} is not 2, where the output tells the first step")
+            require(
+                holds=steps == tells,
+                reason=f"T={steps} is not {tells}, where the output tells the first step",
+            )
             require(
                 holds=threshold < batch, reason=f"threshold={threshold} is outside W, which ends at {batch}"
             )
@@ -98,7 +103,7 @@ class MinibatchViolation(Proof, frozen=True, kw_only=True):
 class SmoothedMinibatchViolation(MinibatchViolation, frozen=True, kw_only=True):
     """The same with gradients of Moreau envelopes: those of a linear loss are the loss's own."""
 
-    readings: ClassVar[dict[str, int]] = {"as-printed": 1}
+    readings: ClassVar[dict[str, int]] = {"noise-for-l": 1}
     claim_id: ClassVar[str] = "smoothed-minibatch-sgd-privacy"
 
 

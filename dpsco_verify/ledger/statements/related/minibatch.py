@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -39,8 +40,28 @@ _FEW = (
     (1000, 1, 1.0),
     (1000, 100, 1.0),
 )
-"""The first three have T = 2, where the output, the mean of w₁ and w₂, tells the first step."""
-_OUTPUT_TELLS = 2
+"""The first three have T = 2, where the mean of the points before the steps, w₁ and w₂, tells the first step."""
+_ONE_STEP = ((25, 1, 1.0), (80, 10, 1.0), (700, 1000, 1.0))
+"""They have T = 1, where the mean of the points after the steps is the first step."""
+_TEN = {
+    Profile.QUICK: ((200, 1, 1.0),),
+    Profile.STANDARD: (
+        (100, 1, 1.0),
+        (200, 1, 1.0),
+        (200, 1, 0.5),
+        (500, 5, 1.0),
+        (1000, 1, 1.0),
+        (1000, 100, 1.0),
+        (10**4, 20, 0.2),
+    ),
+    Profile.DEEP: tuple(
+        (n, d, epsilon)
+        for n in (100, 200, 300, 1000, 3000, 10**4)
+        for d in (1, 5, 20, 100)
+        for epsilon in (0.2, 0.5, 1.0)
+        if min(n / 8, (epsilon * n) ** 2 / (32 * d * math.log(1e6))) >= 10
+    ),
+}
 _MANY = {
     Profile.QUICK: ((10**4, 1, 1.0),),
     Profile.STANDARD: (
@@ -85,23 +106,30 @@ def printed(n: int, dimension: int, epsilon: float, delta: float = _DELTA) -> Sa
 
 
 def examine(
-    *, system: str, places: tuple[tuple[int, int, float], ...], upper: bool, sharp: bool, output: bool
+    *,
+    system: str,
+    places: tuple[tuple[int, int, float], ...],
+    upper: bool = False,
+    sharp: bool = False,
+    output_tells: int | None = None,
+    factor: float = 1.0,
 ) -> Found:
     """Bound δ at each (n, d, ε) from below, and from above on demand; compare the implementation where ε ≤ 1.
 
-    With `output` the worst is sought where the output tells the first step, and judged by that step alone.
+    With `output_tells`, the T for which the output tells the first step, the worst is sought there, and judged by that
+    step alone. The printed σ is multiplied by `factor`.
     """
     points, implemented = [], []
     worst: tuple[float, tuple[int, int, float, float]] = (-math.inf, (0, 0, 0.0, 0.0))
     for n, dimension, epsilon in places:
-        steps = printed(n, dimension, epsilon)
-        told = output and steps.steps == _OUTPUT_TELLS
+        steps = printed(n, dimension, epsilon).scaled(factor)
+        told = steps.steps == output_tells
         words = (
             f"{'the output' if told else 'all steps'}, n = {n}, d = {dimension}, ε = {epsilon:g}, T = "
             f"{steps.steps}, m = {steps.batch}"
         )
         low, threshold = lower_delta(replace(steps, steps=1) if told else steps, epsilon)
-        if told or not output:
+        if told or output_tells is None:
             worst = max(worst, (low, (n, dimension, epsilon, threshold)))
         if epsilon <= 1.0:
             budget = PrivacyBudget(epsilon, _DELTA)
@@ -114,7 +142,7 @@ def examine(
     proven, failing = 1.0, None
     if sharp:
         n, dimension, epsilon = places[0]
-        steps = printed(n, dimension, epsilon)
+        steps = printed(n, dimension, epsilon).scaled(factor)
         enough = smallest_factor(
             lambda f: upper_delta(steps.scaled(float(f)), epsilon) <= _DELTA, low=0.9, high=1.0
         )
@@ -136,23 +164,52 @@ def _too_little(steps: SampledSteps, epsilon: float, *, low: float, high: float)
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """What a reading is about: a system, the grid, and the arguments of :func:`examine`.
+
+    Attributes
+    ----------
+    system
+        The system whose noise is compared with the printed one.
+    places
+        (n, d, ε) for each profile.
+    upper
+        Whether the claim can hold, so that an upper bound is worth its time.
+    output_tells, factor
+        As for :func:`examine`.
+    """
+
+    system: str
+    places: Mapping[Profile, tuple[tuple[int, int, float], ...]]
+    upper: bool = False
+    output_tells: int | None = None
+    factor: float = 1.0
+
+
+def _everywhere(
+    places: tuple[tuple[int, int, float], ...],
+) -> Mapping[Profile, tuple[tuple[int, int, float], ...]]:
+    return dict.fromkeys(Profile, places)
+
+
 class _Minibatch(PrivacyStatement):
     audited = "thousand-steps"
     violation: ClassVar[type[MinibatchViolation]]
-    searches: ClassVar[bool] = False
-    """Whether it is searched how much less noise is proven and refuted."""
+    scopes: ClassVar[Mapping[str, Scope]]
+    searches: ClassVar[str | None] = None
+    """The reading for which it is searched how much less noise is proven and refuted."""
 
     def exact(self, reading: Reading, profile: Profile) -> Exact:
         """Return the grid of the reading."""
-        many = reading.id == "thousand-steps"
-        places = _MANY[profile] if many else _FEW if reading.id == "as-printed" else _LARGE
-        sharp = many and profile is not Profile.QUICK and self.searches
+        scope = self.scopes[reading.id]
         return examine, {
-            "system": self.system,
-            "places": places,
-            "upper": many,
-            "sharp": sharp,
-            "output": reading.id == "as-printed",
+            "system": scope.system,
+            "places": scope.places[profile],
+            "upper": scope.upper,
+            "sharp": profile is not Profile.QUICK and self.searches == reading.id,
+            "output_tells": scope.output_tells,
+            "factor": scope.factor,
         }
 
     def decide(self, reading: Reading, value: Any) -> Conclusion:
@@ -172,7 +229,8 @@ class _Minibatch(PrivacyStatement):
         if any(p.fails for p in found.points):
             return self._refuted(reading, found, evidence)
         holds = all(p.holds for p in found.points)
-        n, d, epsilon = _MANY[Profile.QUICK][0]
+        scope = self.scopes[reading.id]
+        n, d, epsilon = scope.places[Profile.QUICK][0]
         return Conclusion(
             verdict=Verdict.HOLDS_ON_GRID if holds else Verdict.INCONCLUSIVE,
             summary=f"holds at all {len(found.points)} points"
@@ -183,11 +241,11 @@ class _Minibatch(PrivacyStatement):
             sharpness=(
                 Sharpness(
                     constant="8 in σ²",
-                    claimed=NOISE,
-                    holds_with=NOISE * found.proven**2 if holds else None,
-                    needed=NOISE * found.failing**2 if found.failing is not None else None,
+                    claimed=NOISE * scope.factor**2,
+                    holds_with=NOISE * (scope.factor * found.proven) ** 2 if holds else None,
+                    needed=NOISE * (scope.factor * found.failing) ** 2 if found.failing is not None else None,
                     how=f"at n = {n}, d = {d}, ε = {epsilon:g}, δ = 10⁻⁶ by the two bounds, where they were "
-                    "searched; on the grid with 8",
+                    f"searched; on the grid with {NOISE * scope.factor**2:g}",
                 ),
             ),
         )
@@ -206,8 +264,9 @@ class _Minibatch(PrivacyStatement):
             ),
         )
         gap = float(certificate.left)
+        scope = self.scopes[reading.id]
         steps = printed(n, dimension, epsilon)
-        if reading.id == "as-printed":
+        if scope.output_tells is not None:
             steps = replace(steps, steps=1)
         needed = _too_little(steps, epsilon, low=1.0, high=8.0)
         return Conclusion(
@@ -236,36 +295,16 @@ class _Minibatch(PrivacyStatement):
         )
 
 
-def _readings(*, every_epsilon: bool) -> tuple[Reading, ...]:
-    first = (
-        Reading(
-            id="as-printed",
-            text="The output, the mean of the T points at which gradients were taken; ε ≤ 1, and every n and d "
-            "for which T is at least 1; batches are drawn with replacement.",
-            statement="the output is (ε, δ)-DP for all ε ≤ 1, δ, and n and d with T ≥ 1",
-            method=_METHOD,
-        ),
-        Reading(
-            id="thousand-steps",
-            text="ε ≤ 1, δ = 10⁻⁶, and n large enough for T to be at least 1000, where the number of draws of a "
-            "point is close to normal.",
-            statement=f"{_GUARANTEE} for ε ≤ 1, δ = 10⁻⁶ and T ≥ 1000",
-            method=_METHOD,
-            weight=AUDIT_WEIGHT,
-        ),
-    )
-    if not every_epsilon:
-        return first
-    return (
-        *first,
-        Reading(
-            id="every-epsilon",
-            text="All steps, which the proof covers, for every ε > 0, with T at least 100: the source asks for ε "
-            "below c₁(m/n)²T = c₁ε/4, and has no number for c₁.",
-            statement=f"{_GUARANTEE} for every ε > 0, δ, and n and d with T ≥ 100",
-            method=_METHOD,
-        ),
-    )
+_EVERY_N = "ε ≤ 1, and every n and d for which T is at least 1; batches are drawn with replacement."
+_STATED = "the output is (ε, δ)-DP for all ε ≤ 1, δ, and n and d with T ≥ 1"
+_THOUSAND_STEPS = Reading(
+    id="thousand-steps",
+    text="ε ≤ 1, δ = 10⁻⁶, and n large enough for T to be at least 1000, where the number of draws of a point is close "
+    "to normal.",
+    statement=f"{_GUARANTEE} for ε ≤ 1, δ = 10⁻⁶ and T ≥ 1000",
+    method=_METHOD,
+    weight=AUDIT_WEIGHT,
+)
 
 
 class MinibatchPrivacy(_Minibatch):
@@ -280,9 +319,37 @@ class MinibatchPrivacy(_Minibatch):
         "With T = min(n/8, ε²n²/(32d log(1/δ))), m = max(n√(ε/(4T)), 1) and σ² = 8TL² log(1/δ)/(n²ε²), "
         + _GUARANTEE
     )
-    readings = _readings(every_epsilon=True)
+    readings = (
+        Reading(
+            id="output-before",
+            text="The output is the mean of the T points at which gradients were taken; " + _EVERY_N,
+            statement=_STATED,
+            method=_METHOD,
+        ),
+        Reading(
+            id="output-after",
+            text="The output is the mean of the T points that the steps lead to; " + _EVERY_N,
+            statement=_STATED,
+            method=_METHOD,
+        ),
+        _THOUSAND_STEPS,
+        Reading(
+            id="every-epsilon",
+            text="All steps, which the proof covers, for every ε > 0, with T at least 100. It goes beyond the source, "
+            "which is for ε ≤ 1; the theorem that its proof cites is for ε below c₁(m/n)²T = c₁ε/4, with no number for "
+            "c₁.",
+            statement=f"{_GUARANTEE} for every ε > 0, δ, and n and d with T ≥ 100",
+            method=_METHOD,
+        ),
+    )
+    scopes: ClassVar[Mapping[str, Scope]] = {
+        "output-before": Scope(system=system, places=_everywhere(_FEW), output_tells=2),
+        "output-after": Scope(system=system, places=_everywhere(_ONE_STEP), output_tells=1),
+        "thousand-steps": Scope(system=system, places=_MANY, upper=True),
+        "every-epsilon": Scope(system=system, places=_everywhere(_LARGE)),
+    }
     violation = MinibatchViolation
-    searches = True
+    searches = "thousand-steps"
     discrepancies = MINIBATCH_DISCREPANCIES
 
 
@@ -295,9 +362,30 @@ class SmoothedMinibatchPrivacy(_Minibatch):
     reference = "Bassily, Feldman, Talwar and Thakurta 2019, Section 4 and Theorem 4.4"
     label = "related:smoothed-minibatch-sgd"
     text = (
-        "With gradients β(w − prox(w)) of the Moreau envelope, whose norm is at most L, and the T, m and σ of "
-        "the smooth case, " + _GUARANTEE
+        "With gradients β(w − prox(w)) of the Moreau envelope and the T, m and σ of the smooth case for its Lipschitz "
+        "constant, " + _GUARANTEE
     )
-    readings = _readings(every_epsilon=False)
+    readings = (
+        Reading(
+            id="noise-for-l",
+            text="σ has L, which the envelope's gradients keep to. The output is the mean of the T points at which "
+            "gradients were taken; " + _EVERY_N,
+            statement=_STATED,
+            method=_METHOD,
+        ),
+        Reading(
+            id="noise-for-2l",
+            text="σ has 2L, the constant by which the envelope over W is often bounded; ε ≤ 1, δ = 10⁻⁶, and n large "
+            "enough for T to be at least 10.",
+            statement=f"{_GUARANTEE} for ε ≤ 1, δ = 10⁻⁶ and T ≥ 10",
+            method=_METHOD,
+        ),
+        _THOUSAND_STEPS,
+    )
+    scopes: ClassVar[Mapping[str, Scope]] = {
+        "noise-for-l": Scope(system=system, places=_everywhere(_FEW), output_tells=2),
+        "noise-for-2l": Scope(system="smoothed-minibatch-sgd-2l", places=_TEN, upper=True, factor=2.0),
+        "thousand-steps": Scope(system=system, places=_MANY, upper=True),
+    }
     violation = SmoothedMinibatchViolation
     discrepancies = SMOOTHED_DISCREPANCIES
