@@ -19,6 +19,8 @@ from dpsco_verify.ledger.statements.bregman_dual import BregmanDual
 from dpsco_verify.ledger.statements.duality import Duality, curvature
 from dpsco_verify.ledger.statements.duality import statement as duality
 
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
+
 
 def verify(key):
     result = run_audit(find_claims([key]), profile=Profile.QUICK, seed=0, jobs=1, baseline=load_baseline())

@@ -19,6 +19,8 @@ from dpsco_verify.ledger.registry import find_claims
 from dpsco_verify.ledger.statements.regret_osmd import runs
 from dpsco_verify.ledger.statements.regret_osmd import statement as regret_osmd
 
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
+
 module = sys.modules["dpsco_verify.algorithm.mirror_descent"]  # the package hands on a function of that name
 
 

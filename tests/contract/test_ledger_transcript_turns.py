@@ -29,6 +29,8 @@ from dpsco_verify.ledger.statements.risk.instances import drift_ratio, search_dr
 from dpsco_verify.ledger.statements.transcript_cells import Place, decide_places
 from dpsco_verify.privacy.transcript import Status
 
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
+
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):

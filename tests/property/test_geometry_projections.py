@@ -24,6 +24,8 @@ from dpsco_verify.geometry.properties import check_convex_set, check_variational
 from dpsco_verify.strategies import convex_sets, points_near_boundary, vectors
 from dpsco_verify.strategies.geometry import boundary_points, points_around
 
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
+
 SCALABLE = [L2Ball, Box, Simplex, L1Ball, LpBall, HalfSpace, AffineSubspace, WholeSpace]
 BITWISE = (L2Ball, Box, Simplex, L1Ball, HalfSpace, WholeSpace, LpBall)
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from dpsco_verify.cli import audit as command
 from dpsco_verify.reporting.drawing import draw, render
 from dpsco_verify.reporting.write import render_all
+
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
 
 
 def test_what_is_drawn_ahead_is_shown_as_if_drawn_here(monkeypatch, nasty):

@@ -19,6 +19,8 @@ from dpsco_verify.ledger.registry import find_claims
 from dpsco_verify.ledger.statement import Conclusion
 from dpsco_verify.store import EValue, RunEvidence, accumulate
 
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
+
 ALPHA = 1e-7
 EPSILON, DELTA = 0.5, 0.01
 

@@ -8,6 +8,8 @@ import pytest
 
 from dpsco_verify.geometry import L1Ball, L2Ball, LpBall
 
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
+
 DIGITS = 60
 
 

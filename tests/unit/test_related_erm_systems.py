@@ -28,6 +28,8 @@ from dpsco_verify.related.output_perturbation import OutputPerturbation, radial_
 from dpsco_verify.related.phased_erm import PhasedErm, SharpPhasedErm
 from dpsco_verify.related.solvers import SolverError, augmented
 
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
+
 BUDGET = PrivacyBudget(1.0, 1e-6)
 PRIVATE = [
     OutputPerturbation(),

@@ -27,6 +27,8 @@ from dpsco_verify.related.minibatch_sgd import MinibatchSgd
 from dpsco_verify.related.output_perturbation import OutputPerturbation
 from dpsco_verify.related.phased_sgd import PhasedSgd
 
+pytestmark = pytest.mark.slow  # the everyday part has two minutes
+
 STEPS = SampledSteps(n=20, batch=1, steps=30, noise=2.0)
 
 
