@@ -44,6 +44,14 @@ def figure_paths(readings: Iterable[tuple[str, str, Sequence[str]]]) -> list[tup
     ]
 
 
+def all_figure_paths(
+    readings: Iterable[tuple[str, str, Sequence[str]]], compared: Sequence[str]
+) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
+    """Return the paths of the figures of each reading, and of the comparison's, given by the ids of its plots."""
+    *own, theirs = figure_paths([*readings, ("comparison", "risk", compared)])
+    return own, theirs
+
+
 class Names:
     """The names of everything in one record; they depend on the record alone."""
 
@@ -52,11 +60,9 @@ class Names:
         self._claims = {claim.id: anchors.name(f"claim-{slug(claim.id)}") for claim in claims(record)}
         self._readings = [anchors.name(f"reading-{slug(f.id)}-{slug(f.reading)}") for f in record.claims]
         compared = record.comparison.plots if record.comparison else ()
-        *own, theirs = figure_paths(
-            [
-                *((f.id, f.reading, [plot.id for plot in f.plots]) for f in record.claims),
-                ("comparison", "risk", [plot.id for plot in compared]),
-            ]
+        own, theirs = all_figure_paths(
+            ((f.id, f.reading, [plot.id for plot in f.plots]) for f in record.claims),
+            [plot.id for plot in compared],
         )
         self._figures = own
         self._comparison = tuple(zip(theirs, compared, strict=True))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from dpsco_verify.reporting.naming import JUNIT, PAGE, REPORT, RESULTS, figure_paths
+from dpsco_verify.reporting.naming import JUNIT, PAGE, REPORT, RESULTS, all_figure_paths
 
 MARKER = ".dpsco-verify"
 """A list of the files of a report, one path a line; written only where the record does not tell all of them."""
@@ -40,6 +40,10 @@ class _Claim(msgspec.Struct):
     certificate: str | None = None
 
 
+class _Comparison(msgspec.Struct):
+    plots: list[_Plot] = []
+
+
 class _Record(msgspec.Struct):
     """What a record of any version has: enough to know that it is one, and the names of its files."""
 
@@ -47,12 +51,16 @@ class _Record(msgspec.Struct):
     profile: str
     error_budget: dict[str, object]
     claims: list[_Claim]
+    comparison: _Comparison | None = None
 
     def files(self) -> set[str]:
         """Return the paths of the record itself, its figures and its certificates."""
-        figures = figure_paths((c.id, c.reading, [p.id for p in c.plots]) for c in self.claims)
+        figures, compared = all_figure_paths(
+            ((c.id, c.reading, [p.id for p in c.plots]) for c in self.claims),
+            [plot.id for plot in self.comparison.plots] if self.comparison else [],
+        )
         certificates = {c.certificate for c in self.claims if c.certificate}
-        return {RESULTS, *(path for paths in figures for path in paths), *certificates}
+        return {RESULTS, *(path for paths in figures for path in paths), *compared, *certificates}
 
 
 @dataclass(frozen=True)

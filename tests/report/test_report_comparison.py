@@ -24,7 +24,7 @@ from dpsco_verify.evidence import (
 )
 from dpsco_verify.evidence.store import decode, encode, encode_comparison
 from dpsco_verify.reporting import comparison as words
-from dpsco_verify.reporting import print_report
+from dpsco_verify.reporting import print_report, write_reports
 from dpsco_verify.reporting.terminal import print_comparison
 from dpsco_verify.reporting.write import render_all
 
@@ -232,6 +232,16 @@ def test_every_format_shows_it(shown):
     assert 'href="#neighbours"' in page
     assert "figures/comparison-risk-signs-n.svg" in files
     assert "Comparison: 3 systems on 1 problem at" in printed(print_report, shown)
+
+
+def test_its_figures_are_known_as_a_report_s_own(shown, plain, tmp_path):
+    """The record tells them, so that a report which was moved or committed without its marker can be renewed."""
+    out = tmp_path / "out"
+    write_reports(shown, out, ["json", "figures"])
+    assert sorted(path.name for path in (out / "figures").iterdir()) == ["comparison-risk-signs-n.svg"]
+    assert not (out / ".dpsco-verify").exists()
+    write_reports(plain, out, ["json"])
+    assert [path.name for path in out.iterdir()] == ["results.json"]
 
 
 def test_without_a_comparison_nothing_is_said_of_one(plain):
