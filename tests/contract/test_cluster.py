@@ -234,14 +234,16 @@ def test_a_port_that_another_scheduler_has_is_no_trouble():
 
 def test_a_worker_that_its_nanny_gives_up_is_replaced(monkeypatch, draws):
     """As it does with one that dies again before it has come to work; it would be waited for without end."""
-    monkeypatch.setattr(workforce, "PATIENCE", 1.0)
+    monkeypatch.setattr(workforce, "PATIENCE", 5.0)
     with cluster_module.cluster_executor(None, jobs=1) as executor:
         cluster = executor._workforce._cluster
         (nanny,) = cluster.workers.values()
-        cluster.sync(nanny.process.kill)
+        # In this order: one that has not failed brings its worker back at once.
         nanny.status = type(nanny.status).failed
+        cluster.sync(nanny.process.kill)
         assert len(execute(draws, executor)) == 6
-        assert len(cluster.worker_spec) == 2
+        # One more for each 5 s that the new one takes to come.
+        assert len(cluster.worker_spec) >= 2
 
 
 class _Silent:
