@@ -52,18 +52,20 @@ class OwnWorkers:
         self._attempts = 0
 
     def look(self, workers: int) -> None:
-        """Start more when too few have been there for long.
+        """Start more when too few have been there for long; what does not come in three attempts is done without.
 
         Raises
         ------
         SchedulerError
             If there is none, and none came although more were started time and again.
         """
-        if workers > 0:
+        if workers >= self._wanted:
             self._attempts = 0
         if not self._shortage.is_long(too_few=workers < self._wanted):
             return
         if self._attempts == DEATHS:
+            if workers > 0:
+                return
             raise SchedulerError(
                 f"executor='dask' has lost all its workers, and none of those started since in {DEATHS} attempts came "
                 "to work; use --executor loky, or run the same command again: what was finished is kept"

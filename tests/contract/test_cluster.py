@@ -246,6 +246,20 @@ def test_a_worker_that_its_nanny_gives_up_is_replaced(monkeypatch, draws):
         assert len(cluster.worker_spec) >= 2
 
 
+def test_a_cluster_goes_on_with_the_workers_it_has_when_no_more_come(monkeypatch):
+    monkeypatch.setattr(workforce, "PATIENCE", 0.0)
+    cluster = _Silent()
+    own = workforce.OwnWorkers(cluster, 2)
+    for _ in range(10):
+        own.look(1)
+    assert cluster.asked == [2, 3, 4]
+    # When all have been there once, the attempts begin anew.
+    own.look(2)
+    own.look(1)
+    own.look(1)
+    assert cluster.asked == [2, 3, 4, 5]
+
+
 class _Silent:
     """Stands for a cluster of our own that starts what it is asked for, of which nothing comes to work."""
 

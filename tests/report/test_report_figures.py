@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpsco_verify.errors import InputError
-from dpsco_verify.evidence import Axis, LinePlot, MapPanel, Scale, Series, SeriesStyle
+from dpsco_verify.evidence import Axis, LinePanel, LinePlot, MapPanel, PanelPlot, Scale, Series, SeriesStyle
 from dpsco_verify.reporting.drawing import inline, render, standalone
 from dpsco_verify.reporting.drawing.grid import grid_of
 from dpsco_verify.reporting.drawing.lines import draw_lines
@@ -277,3 +277,31 @@ def test_the_format_writes_one_file_a_plot(nasty):
     assert len(files) == sum(len(f.plots) for f in nasty.claims)
     for content in files.values():
         parsed(content)
+
+
+_line_panels = st.lists(
+    st.builds(LinePanel, title=st.text(max_size=10), series=st.lists(_series(), max_size=3).map(tuple)),
+    max_size=3,
+)
+
+
+@pytest.mark.slow
+@_few
+@given(
+    _line_panels,
+    st.lists(_series(), max_size=2),
+    st.sampled_from(Scale),
+    st.sampled_from(Scale),
+    st.text(max_size=30),
+)
+def test_any_panels_can_be_drawn_without_a_warning(panels, references, x_scale, y_scale, text):
+    plot = PanelPlot(
+        id="p",
+        title=text,
+        caption=text,
+        x_axis=Axis(label=text, scale=x_scale),
+        y_axis=Axis(label=text, scale=y_scale),
+        panels=tuple(panels),
+        references=tuple(references),
+    )
+    parsed(standalone(plot))

@@ -115,7 +115,7 @@ def _apart(axes: Axes, places: FloatArray) -> list[str]:
     """Return the labels of ticks at these places; one that would touch the label before it is empty."""
     left, right = axes.get_xlim()
     inches = axes.get_window_extent().width / axes.figure.dpi
-    at = np.log(places / left) / np.log(right / left) * inches
+    at = (np.log(places) - math.log(left)) / (math.log(right) - math.log(left)) * inches
     labels: list[str] = []
     end = -np.inf
     for place, middle in zip(places, at, strict=True):
@@ -130,7 +130,8 @@ def beside(axes: Axes, curve: Curve, scale: Scale, steps: float) -> Curve:
     """Move points aside by some hundredths of the axis, so that intervals at the same x stay apart."""
     low, high = axes.get_xlim()
     if scale is Scale.LOG:
-        moved = curve.x * (high / low) ** (_STEP_ASIDE * steps)
+        # Not by the ratio of the ends, which may be beyond any number.
+        moved = curve.x * np.exp((math.log(high) - math.log(low)) * _STEP_ASIDE * steps)
     else:
         moved = curve.x + (high - low) * _STEP_ASIDE * steps
     return replace(curve, x=np.clip(moved, low, high))
