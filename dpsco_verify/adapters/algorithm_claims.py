@@ -108,7 +108,15 @@ def paper_single_step_claim(
 
 
 def paper_claim(schedule: Schedule) -> ApproximateDP:
-    """Return what Theorem ``thm:main_result`` (5.3) promises of a run by its schedule."""
+    """Return what Theorem ``thm:main_result`` (5.3) promises of a run by its schedule.
+
+    Raises
+    ------
+    InputError
+        For a schedule outside the theorem's conditions, or a δ of 1 or more, of which nothing is claimed.
+    """
+    if schedule.privacy is None:
+        raise InputError(f"{schedule.outside}, outside which it claims nothing; choose parameters inside")
     if schedule.privacy.delta >= 1.0:
         raise InputError(
             f"delta={schedule.privacy.delta:g} of the schedule is 1 or more, which claims nothing; give a larger n"

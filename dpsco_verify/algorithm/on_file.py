@@ -9,9 +9,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpsco_verify.algorithm.options import Options
+from dpsco_verify.algorithm.options import NoiseConvention, Options, StoppingRule
 from dpsco_verify.algorithm.private_sgd import private_sgd
-from dpsco_verify.algorithm.schedules import OutsideRegime, main_schedule, utility_bound, utility_step_size
+from dpsco_verify.algorithm.schedules import (
+    OutsideRegime,
+    translated_schedule,
+    utility_bound,
+    utility_step_size,
+)
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.errors import InputError
 from dpsco_verify.geometry import L2Ball
@@ -29,9 +34,10 @@ LOSS_NAMES: tuple[LossName, ...] = ("linear", "absolute", "quantile", "huber", "
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What to run. Either `sigma` or both `epsilon` and `delta` (the schedule of Theorem 5.3) must be given.
+    """What to run. Either `sigma` or both `epsilon` and `delta`, the guarantee of the whole run, must be given.
 
-    W is the ℓ2 ball of `radius` about 0, so D, its diameter, is twice that.
+    W is the ℓ2 ball of `radius` about 0, so D, its diameter, is twice that. Draws and noise come from the operating
+    system's entropy; a `seed` is for tests: whoever knows it can take the noise off again.
     """
 
     loss: LossName
@@ -43,7 +49,7 @@ class Request:
     level: float = 0.5
     threshold: float = 1.0
     initial_point: tuple[float, ...] | None = None
-    seed: int = 0
+    seed: int | None = None
     outside_regime: OutsideRegime = "error"
     options: Options = field(default_factory=Options)
 
@@ -74,8 +80,22 @@ def read_table(path: Path) -> FloatArray:
     return require_finite_array("data", table)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Setting:
+    """How a run is set up, what that was made of, and what the paper claims of the run."""
+
+    step_size: float
+    sigma: float
+    calibrated_from: str
+    claimed: dict[str, Any]
+
+
 def run_on_file(path: Path, request: Request) -> dict[str, Any]:
     """Run Algorithm 1 once on the points in a file and return what it did, as plain values.
+
+    ``reproducible`` says that the noise came from a seed; ``private``, that it is positive and did not, which says
+    nothing of its size. ``claimed_by_the_paper`` holds the total ε and δ and the bound on the excess risk, None where
+    the paper claims none; ``reason`` then says why.
 
     Raises
     ------
@@ -83,73 +103,114 @@ def run_on_file(path: Path, request: Request) -> dict[str, Any]:
         For bad data or parameters, a subgradient longer than the stated L, or an initial point outside W.
     """
     loss = _loss(request)
-    seed = require_integer("seed", request.seed, minimum=0)
+    seed = None if request.seed is None else require_integer("seed", request.seed, minimum=0)
     data = loss.require_data(read_table(path))
     n, width = data.shape
     dimension = width - loss.data_dimension(1) + 1
     lipschitz = require_positive("lipschitz", request.lipschitz)
     radius = require_positive("radius", request.radius)
-    diameter = 2.0 * radius
     require_integer("n", n, minimum=2)
-    promised: dict[str, Any] = {}
-    if request.sigma is not None:
-        if request.epsilon is not None or request.delta is not None:
-            raise InputError(
-                f"sigma={request.sigma!r} and epsilon={request.epsilon!r}, delta={request.delta!r} are both given; "
-                "give sigma alone, or epsilon and delta"
-            )
-        sigma = require_non_negative("sigma", request.sigma)
-        step_size = utility_step_size(
-            diameter=diameter, lipschitz=lipschitz, sigma=sigma, n=n, dimension=dimension
-        )
-        promised["excess_risk_at_most"] = utility_bound(
-            diameter=diameter, lipschitz=lipschitz, sigma=sigma, n=n, dimension=dimension
-        )
-    else:
-        if request.epsilon is None or request.delta is None:
-            raise InputError(
-                f"sigma=None with epsilon={request.epsilon!r}, delta={request.delta!r} fixes no noise; "
-                "give sigma, or epsilon and delta"
-            )
-        schedule = main_schedule(
-            n=n,
-            dimension=dimension,
-            diameter=diameter,
-            lipschitz=lipschitz,
-            epsilon=request.epsilon,
-            delta=request.delta,
-            delta_prime=request.delta,
-            outside_regime=request.outside_regime,
-        )
-        sigma, step_size = schedule.sigma, schedule.step_size
-        promised = {
-            "epsilon": schedule.privacy.epsilon,
-            "delta": schedule.privacy.delta,
-            "excess_risk_at_most": schedule.risk_bound,
-        }
+    setting = _setting(request, n=n, dimension=dimension, diameter=2.0 * radius, lipschitz=lipschitz)
     result = private_sgd(
         data,
         loss=loss,
         convex_set=L2Ball(np.zeros(dimension), radius),
-        step_size=step_size,
-        sigma=sigma,
+        step_size=setting.step_size,
+        sigma=setting.sigma,
         lipschitz=lipschitz,
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(np.random.SeedSequence(seed)),  # None: of the operating system's entropy
         initial_point=request.initial_point,
         options=request.options,
     )
     return {
         "output": None if result.output is None else result.output.tolist(),
         "undefined_indices": list(result.undefined_indices),
+        "reproducible": seed is not None,
+        "private": seed is None and setting.sigma > 0.0,
+        "seed": seed,
         "n": n,
         "dimension": dimension,
-        "step_size": step_size,
-        "sigma": sigma,
+        "step_size": setting.step_size,
+        "sigma": setting.sigma,
+        "calibrated_from": setting.calibrated_from,
         "iterations": result.iterations,
         "distinct_points": result.distinct_points,
         "gradient_queries": result.gradient_queries,
-        "claimed_by_the_paper": promised,
+        "claimed_by_the_paper": setting.claimed,
     }
+
+
+def _setting(request: Request, *, n: int, dimension: int, diameter: float, lipschitz: float) -> _Setting:
+    departure = _departure(request.options)
+    if request.sigma is None:
+        if request.epsilon is None or request.delta is None:
+            raise InputError(
+                f"sigma=None with epsilon={request.epsilon!r}, delta={request.delta!r} fixes no noise; "
+                "give sigma, or epsilon and delta"
+            )
+        schedule = translated_schedule(
+            n=n,
+            dimension=dimension,
+            diameter=diameter,
+            lipschitz=lipschitz,
+            epsilon=request.epsilon,
+            delta=request.delta,
+            outside_regime=request.outside_regime,
+        )
+        total = schedule.privacy if departure is None else None
+        return _Setting(
+            step_size=schedule.step_size,
+            sigma=schedule.sigma,
+            calibrated_from=f"the total epsilon={request.epsilon!r} and delta={request.delta!r}, by the remark after "
+            "Theorem 5.3",
+            claimed=_claimed(
+                epsilon=None if total is None else total.epsilon,
+                delta=None if total is None else total.delta,
+                risk=None if total is None else schedule.risk_bound,
+                reason=schedule.outside or departure,
+            ),
+        )
+    if request.epsilon is not None or request.delta is not None:
+        raise InputError(
+            f"sigma={request.sigma!r} and epsilon={request.epsilon!r}, delta={request.delta!r} are both given; "
+            "give sigma alone, or epsilon and delta"
+        )
+    sigma = require_non_negative("sigma", request.sigma)
+    sizes: dict[str, Any] = {
+        "diameter": diameter,
+        "lipschitz": lipschitz,
+        "sigma": sigma,
+        "n": n,
+        "dimension": dimension,
+    }
+    return _Setting(
+        step_size=utility_step_size(**sizes),
+        sigma=sigma,
+        calibrated_from=f"sigma={sigma!r}, as given",
+        claimed=_claimed(
+            epsilon=None,
+            delta=None,
+            risk=utility_bound(**sizes) if departure is None else None,
+            reason=departure or "sigma was given, not epsilon and delta",
+        ),
+    )
+
+
+def _claimed(
+    *, epsilon: float | None, delta: float | None, risk: float | None, reason: str | None
+) -> dict[str, Any]:
+    return {"epsilon": epsilon, "delta": delta, "excess_risk_at_most": risk, "reason": reason}
+
+
+def _departure(options: Options) -> str | None:
+    """Return in which option a run departs from the algorithm that the theorems are about, in a clause."""
+    if options.batch_size != 1:
+        return f"batch_size={options.batch_size} is not the 1 of Algorithm 1, of which the theorems speak"
+    if options.stopping is StoppingRule.ALL_POINTS:
+        return f"stopping={options.stopping.value!r} is not when Algorithm 1 stops"
+    if options.noise is not NoiseConvention.COVARIANCE_SIGMA_SQUARED:
+        return f"noise={options.noise.value!r} is not the covariance σ²I on which Section 5 rests"
+    return None
 
 
 def _loss(request: Request) -> Loss:

@@ -23,8 +23,12 @@ _NOISE = ("covariance-sigma-squared", "covariance-sigma")
 )
 @click.option("--lipschitz", type=float, required=True, help="L, the largest norm of a subgradient.")
 @click.option("--sigma", type=float, help="The noise; or else --epsilon and --delta.")
-@click.option("--epsilon", type=float, help="The epsilon of Theorem 5.3, whose schedule is then used.")
-@click.option("--delta", type=float, help="The delta (and delta') of Theorem 5.3.")
+@click.option(
+    "--epsilon",
+    type=float,
+    help="The total epsilon: of the whole run, as `gate` and `compare` mean it; noise and steps by Theorem 5.3.",
+)
+@click.option("--delta", type=float, help="The total delta.")
 @click.option("--level", type=float, default=0.5, show_default=True, help="The level of the quantile loss.")
 @click.option(
     "--threshold", type=float, default=1.0, show_default=True, help="The threshold of the Huber loss."
@@ -48,8 +52,19 @@ _NOISE = ("covariance-sigma-squared", "covariance-sigma")
 @click.option(
     "--noise", type=click.Choice(_NOISE), default=_NOISE[0], show_default=True, help="The noise's covariance."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the run.")
-@click.option("--outside-regime", type=click.Choice(["error", "allow"]), default="error", show_default=True)
+@click.option(
+    "--seed",
+    type=int,
+    help="For tests: draw everything from this seed, which makes the output not private.  "
+    "[default: the operating system's entropy]",
+)
+@click.option(
+    "--outside-regime",
+    type=click.Choice(["error", "allow"]),
+    default="error",
+    show_default=True,
+    help="What happens outside the theorem's conditions, where the paper claims nothing.",
+)
 def run(
     data: Path,
     initial_point: str | None,
@@ -62,6 +77,8 @@ def run(
     """Run Algorithm 1 once on DATA, comma-separated numbers, one point a line; print JSON.
 
     A point is z for the linear loss, and features followed by a target (or a label of -1 or 1) for the others.
+
+    The noise comes from the operating system's entropy, so no two runs are alike.
     """
     import json
 
@@ -83,4 +100,12 @@ def run(
         batch_size=batch_size,
     )
     result = run_on_file(data, Request(initial_point=start, options=options, **settings))
+    if result["reproducible"]:
+        click.echo(
+            f"seed={result['seed']} makes the run reproducible, which is for tests: the output is not private; leave "
+            "--seed out to release it",
+            err=True,
+        )
+    elif not result["private"]:
+        click.echo("sigma=0.0 is no noise: the output is not private", err=True)
     click.echo(json.dumps(result, indent=2, allow_nan=False))

@@ -76,7 +76,7 @@ class AlgorithmOne(System):
     def _claim(self, task: Task, n: int, budget: PrivacyBudget) -> ApproximateDP:  # noqa: ARG002  the interface
         return ApproximateDP(budget.epsilon, budget.delta)
 
-    def _risk_bound(self, task: Task, n: int, budget: PrivacyBudget) -> float:
+    def _risk_bound(self, task: Task, n: int, budget: PrivacyBudget) -> float | None:
         sigma = self.noise(task, n, budget)
         return utility_bound(
             diameter=task.diameter, lipschitz=task.lipschitz, sigma=sigma, n=n, dimension=task.dimension
@@ -183,7 +183,7 @@ class PrintedAlgorithmOne(AlgorithmOne):
         """Return the theorem's σ."""
         return _printed_schedule(task, n, budget).sigma
 
-    def _risk_bound(self, task: Task, n: int, budget: PrivacyBudget) -> float:
+    def _risk_bound(self, task: Task, n: int, budget: PrivacyBudget) -> float | None:
         return _printed_schedule(task, n, budget).risk_bound
 
 
@@ -193,8 +193,8 @@ def _printed_schedule(task: Task, n: int, budget: PrivacyBudget) -> Schedule:
         dimension=task.dimension,
         diameter=task.diameter,
         lipschitz=task.lipschitz,
-        epsilon_bar=budget.epsilon,
-        delta_bar=budget.delta,
+        epsilon=budget.epsilon,
+        delta=budget.delta,
     )
 
 

@@ -188,6 +188,18 @@ def test_the_schedule_s_promise():
     )
     with pytest.raises(InputError, match="claims nothing"):
         paper_claim(useless)
+    outside = main_schedule(
+        n=400,
+        dimension=2,
+        diameter=1.0,
+        lipschitz=1.0,
+        epsilon=0.1,
+        delta=1e-4,
+        delta_prime=1e-4,
+        outside_regime="allow",
+    )
+    with pytest.raises(InputError, match=r"epsilon=0.1 exceeds .*claims nothing"):
+        paper_claim(outside)
 
 
 # --- audits ---------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
@@ -43,7 +44,7 @@ def test_formulas():
 def test_the_translation_is_the_main_theorem_in_other_letters():
     delta_bar, n = 3 * math.exp(-9), 1000
     schedule = translated_schedule(
-        n=n, dimension=4, diameter=2.0, lipschitz=3.0, epsilon_bar=0.3, delta_bar=delta_bar
+        n=n, dimension=4, diameter=2.0, lipschitz=3.0, epsilon=0.3, delta=delta_bar
     )
     main = main_schedule(
         n=n,
@@ -67,7 +68,53 @@ def test_the_translation_is_the_main_theorem_in_other_letters():
 def test_outside_a_regime(changes, condition):
     with pytest.raises(RegimeError, match=condition):
         main_schedule(**MAIN | changes)
-    assert main_schedule(**MAIN | changes, outside_regime="allow").sigma > 0
+    allowed = main_schedule(**MAIN | changes, outside_regime="allow")
+    assert allowed.sigma > 0
+    assert allowed.privacy is None
+    assert allowed.risk_bound is None
+    assert condition.partition("=")[0] in allowed.outside
+
+
+TOTAL = {"n": 1000, "dimension": 4, "diameter": 2.0, "lipschitz": 3.0, "epsilon": 0.3, "delta": 1e-6}
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"delta": 0.06}, "delta=0.06 exceeds"),
+        ({"n": 249}, r"n=249 is below 16 log\(6/δ\)=249.71"),
+        ({"epsilon": 0.49}, r"epsilon=0.49 exceeds 4√\(log\(3/δ\)/n\)=0.488"),
+    ],
+)
+def test_a_total_that_the_theorem_does_not_reach(changes, says):
+    inside = translated_schedule(**TOTAL)
+    assert (inside.privacy.epsilon, inside.privacy.delta, inside.outside) == (0.3, 1e-6, None)
+    with pytest.raises(RegimeError, match=says):
+        translated_schedule(**TOTAL | changes)
+    allowed = translated_schedule(**TOTAL | changes, outside_regime="allow")
+    assert allowed.sigma > 0
+    assert allowed.privacy is None
+    assert allowed.risk_bound is None
+    assert re.match(says, allowed.outside)
+
+
+@pytest.mark.parametrize("n", [250, 1000, 12_345, 10**7])
+@pytest.mark.parametrize("delta", [1e-6, 1e-5, 3e-2])
+def test_the_largest_total_that_is_named_is_within_the_main_theorem(n, delta):
+    with pytest.raises(RegimeError) as caught:
+        translated_schedule(**TOTAL | {"n": n, "delta": delta, "epsilon": 10.0})
+    largest = float(re.search(r"\)=([\d.e-]+), the largest total", str(caught.value)).group(1))
+    schedule = translated_schedule(**TOTAL | {"n": n, "delta": delta, "epsilon": largest})
+    assert schedule.privacy.epsilon == largest
+    with pytest.raises(RegimeError):
+        translated_schedule(**TOTAL | {"n": n, "delta": delta, "epsilon": largest * 1.0001})
+    # σ = 8L√log(1/δ)/(√n ε), so the theorem's own ε, and then what it promises in total
+    share = delta / 3
+    inner = 8 * 3 * math.sqrt(-math.log(share)) / (math.sqrt(n) * schedule.sigma)
+    assert inner <= 1 / (2 * math.sqrt(n))
+    main = main_schedule(**MAIN | {"n": n, "epsilon": inner, "delta": share, "delta_prime": share})
+    assert main.privacy.epsilon <= largest
+    assert main.privacy.delta <= delta
 
 
 def test_outside_the_other_regimes():
@@ -75,12 +122,12 @@ def test_outside_the_other_regimes():
         composition_sigma(lipschitz=1.0, epsilon_tilde=1.3, delta=0.1)
     assert composition_sigma(lipschitz=1.0, epsilon_tilde=1.3, delta=0.1, outside_regime="allow") > 0
     common = {"n": 1000, "dimension": 1, "diameter": 1.0, "lipschitz": 1.0}
-    with pytest.raises(RegimeError, match="delta_bar=0.5"):
-        translated_schedule(**common, epsilon_bar=0.1, delta_bar=0.5)
+    with pytest.raises(RegimeError, match="delta=0.5"):
+        translated_schedule(**common, epsilon=0.1, delta=0.5)
     # the remark's own condition allows this ε̄, the theorem's does not
     epsilon_bar = 8 / math.sqrt(1000) * math.sqrt(10) * 0.9
     with pytest.raises(RegimeError, match="Theorem 5.3"):
-        translated_schedule(**common, epsilon_bar=epsilon_bar, delta_bar=3 * math.exp(-10))
+        translated_schedule(**common, epsilon=epsilon_bar, delta=3 * math.exp(-10))
     with pytest.raises(InputError, match="outside_regime='maybe'"):
         main_schedule(**MAIN, outside_regime="maybe")
 

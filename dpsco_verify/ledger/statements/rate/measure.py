@@ -41,6 +41,7 @@ def measure(*, cell: Cell, runs: int, seed: int, name: str) -> Measured:
         delta=cell.delta,
         delta_prime=cell.delta,  # it has no part in the schedule, only in the promise
     )
+    assert schedule.risk_bound is not None  # noqa: S101  the schedule is asked for within the theorem's conditions
     minimum = population.minimum(cube)
     size = max(1, min(runs, _CHUNK_BYTES // (n * dimension)))
     risks = []
