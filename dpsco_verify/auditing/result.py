@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpsco_verify.errors import InputError
+from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.inference import CellCounts
 from dpsco_verify.privacy.claims import PrivacyClaim
 
@@ -18,6 +18,8 @@ class AuditVerdict(enum.StrEnum):
     VIOLATED = "violated"
     NOT_VIOLATED = "not_violated"
     UNDECIDED = "undecided"
+
+    __bool__ = no_truth_value("verdict is AuditVerdict.NOT_VIOLATED")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,6 +165,8 @@ class AuditResult:
     epsilon_of_interest: float | None
     notes: tuple[str, ...] = ()
     again: Callable[[], AuditResult] | None = field(default=None, repr=False, compare=False)
+
+    __bool__ = no_truth_value("result.verdict is AuditVerdict.NOT_VIOLATED")
 
     def reproduce(self) -> AuditResult:
         """Run the same audit again: same seed, same samples, hence the same result where `reproducible`."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing.event import Event, select_event
+from dpsco_verify.errors import no_truth_value
 from dpsco_verify.inference.e_process import EProcessDecision
 from dpsco_verify.inference.privacy_event_test import (
     CellCounts,
@@ -50,6 +51,8 @@ class SamplersAudit:
     frequency: float
     frequency_neighbour: float
     mdv: float
+
+    __bool__ = no_truth_value("not result.refuted")
 
     @property
     def refuted(self) -> bool:

@@ -22,7 +22,7 @@ from scipy.special import logsumexp
 
 from dpsco_verify.algorithm import Options, StoppingRule, private_sgd
 from dpsco_verify.arrays import ArrayLike, FloatArray
-from dpsco_verify.errors import InputError
+from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.geometry import WholeSpace
 from dpsco_verify.inference import BettingConfidenceSequence
 from dpsco_verify.problems import Linear
@@ -103,6 +103,8 @@ class WholeRunAudit:
     mean: float
     runs: int
     alpha: float
+
+    __bool__ = no_truth_value("result.low <= claimed_delta")
 
 
 def audit_whole_runs(

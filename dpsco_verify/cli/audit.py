@@ -159,7 +159,7 @@ def _draw_ahead(record: AuditRecord, jobs: int) -> None:
     from dpsco_verify.execution import WorkUnit, execute, make_executor
     from dpsco_verify.reporting.drawing import draw, remember
 
-    compared = record.comparison.plots if record.comparison else ()
+    compared = record.comparison.plots if record.comparison is not None else ()
     plots = list(dict.fromkeys([*(plot for finding in record.claims for plot in finding.plots), *compared]))
     if len(plots) < _WORTH_A_POOL:
         return

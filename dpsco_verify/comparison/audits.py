@@ -9,7 +9,7 @@ import numpy as np
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing import AuditResult, AuditVerdict, audit
 from dpsco_verify.comparison.audit_settings import AuditSetting, Statistic, setting_for
-from dpsco_verify.errors import InputError
+from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.execution import stream
 from dpsco_verify.related import PrivacyBudget, System, Task
 from dpsco_verify.related.catalogue import SYSTEMS
@@ -70,6 +70,8 @@ class SystemAudit:
     test_alpha: float
     counts: tuple[int, int, int, int]
     fractions: tuple[float, ...]
+
+    __bool__ = no_truth_value("audit.verdict == 'not_violated'")
 
     @property
     def is_violated(self) -> bool:

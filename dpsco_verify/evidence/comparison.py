@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from dpsco_verify.errors import InputError
+from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.evidence.plots import Plot
 from dpsco_verify.evidence.values import Table, require_finite
 
@@ -74,6 +74,8 @@ class SystemAuditRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     samples: Annotated[int, msgspec.Meta(ge=0)]
     detectable_epsilon: float | None
     event: str
+
+    __bool__ = no_truth_value("audit.verdict == 'not_violated'")
 
 
 class SystemRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -152,6 +154,8 @@ class ComparisonRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     crossovers: tuple[CrossoverRecord, ...] = ()
     tables: tuple[Table, ...] = ()
     plots: tuple[Plot, ...] = ()
+
+    __bool__ = no_truth_value("not record.violated")
 
     @property
     def violated(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import msgspec
 
+from dpsco_verify.errors import no_truth_value
 from dpsco_verify.evidence.values import require_finite
 
 
@@ -40,6 +41,8 @@ class ExhibitRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     samples: Annotated[int, msgspec.Meta(ge=0)]
     seconds: Annotated[float, msgspec.Meta(ge=0)]
 
+    __bool__ = no_truth_value("exhibit.as_expected")
+
     def __post_init__(self) -> None:
         """Refuse a δ that is not finite."""
         require_finite(f"true_delta of {self.id!r}", self.true_delta)
@@ -55,6 +58,8 @@ class MuseumRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     error_budget: float
     exhibits: tuple[ExhibitRecord, ...]
+
+    __bool__ = no_truth_value("museum.as_expected")
 
     @property
     def as_expected(self) -> bool:

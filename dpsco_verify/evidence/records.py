@@ -11,7 +11,7 @@ from typing import Annotated
 
 import msgspec
 
-from dpsco_verify.errors import InputError
+from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.evidence.comparison import ComparisonRecord
 from dpsco_verify.evidence.museum import MuseumRecord
 from dpsco_verify.evidence.plots import Plot
@@ -27,6 +27,8 @@ class ProofStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     statement: str
     verdict: Verdict
     evidence: dict[str, Quantity] = msgspec.field(default_factory=dict)
+
+    __bool__ = no_truth_value("step.verdict is Verdict.CERTIFIED")
 
 
 class ContradictionError(InputError):
@@ -163,6 +165,8 @@ class AccumulatedRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     alpha: float
     rejected: bool
 
+    __bool__ = no_truth_value("product.rejected")
+
     def __post_init__(self) -> None:
         """Refuse values that are not finite."""
         for name in ("log10_e_value", "alpha"):
@@ -196,6 +200,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     reproduce: str
     seconds: Annotated[float, msgspec.Meta(ge=0)]
     accumulated: tuple[AccumulatedRecord, ...] | msgspec.UnsetType = msgspec.UNSET
+
+    __bool__ = no_truth_value("finding.as_expected")
 
     @property
     def key(self) -> str:
@@ -252,3 +258,5 @@ class AuditRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     comparison: ComparisonRecord | None = None
     exit_code: int
     seconds: float
+
+    __bool__ = no_truth_value("record.exit_code == 0")

@@ -11,7 +11,7 @@ import math
 
 import msgspec
 
-from dpsco_verify.errors import InputError
+from dpsco_verify.errors import InputError, no_truth_value
 
 Scalar = bool | int | float | str | None
 """A cell of a table or the value of a quantity; floats are finite. None stands for "there is none"."""
@@ -26,6 +26,8 @@ class Verdict(enum.StrEnum):
     REFUTED = "refuted"
     ILL_POSED = "ill_posed"
     INCONCLUSIVE = "inconclusive"
+
+    __bool__ = no_truth_value("verdict is Verdict.CERTIFIED")
 
 
 VERDICT_MEANING: dict[Verdict, str] = {

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dpsco_verify.auditing import AuditVerdict, Mechanism, audit
+from dpsco_verify.errors import no_truth_value
 from dpsco_verify.privacy.claims import PrivacyClaim
 
 
@@ -35,6 +36,8 @@ class Judgement:
     verdict: AuditVerdict
     caught_by: str
     samples: int
+
+    __bool__ = no_truth_value("judgement.verdict == 'violated'")
 
 
 class Judged(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dpsco_verify.auditing import AuditVerdict
-from dpsco_verify.errors import InputError
+from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.evidence import ExhibitRecord, MuseumRecord
 from dpsco_verify.execution import (
     ExecutorChoice,
@@ -55,6 +55,8 @@ class MuseumRow:
     caught_by: str
     samples: int
     seconds: float = field(compare=False)
+
+    __bool__ = no_truth_value("row.as_expected")
 
     @property
     def as_expected(self) -> bool:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsco_verify.arrays import ArrayLike, FloatArray, IntArray
-from dpsco_verify.errors import InputError
+from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.inference.bets import (
     BLOCK,
     bet_fractions,
@@ -61,6 +61,8 @@ class EProcessDecision:
     samples: int
     rejected_at: int | None
 
+    __bool__ = no_truth_value("not decision.rejected")
+
     @property
     def p_value(self) -> float:
         """The anytime-valid p-value ``min(1, 1/sup_t W_t)`` (Ville 1939)."""
@@ -90,6 +92,8 @@ class BettingEProcess:
     A rejection needs the computed log wealth to clear the threshold by a bound on its own rounding error.
 
     """
+
+    __bool__ = no_truth_value("not test.rejected")
 
     def __init__(self, *, low: float, high: float, alpha: float, fractions: ArrayLike | None = None) -> None:
         self._low, self._high = require_range(low, high)

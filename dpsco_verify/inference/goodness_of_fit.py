@@ -27,7 +27,7 @@ from typing import Literal
 import numpy as np
 
 from dpsco_verify.arrays import ArrayLike, FloatArray, IntArray
-from dpsco_verify.errors import InputError
+from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.validation import (
     require_finite_array,
     require_half_open_interval,
@@ -69,6 +69,8 @@ class FitDecision:
     p_value: float
     alpha: float
     samples: int
+
+    __bool__ = no_truth_value("not decision.rejected")
 
 
 def decide(

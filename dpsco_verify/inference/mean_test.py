@@ -37,7 +37,7 @@ import numpy as np
 from scipy.stats import binom
 
 from dpsco_verify.arrays import ArrayLike, FloatArray
-from dpsco_verify.errors import InputError
+from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.inference.bets import log_factors, log_wealth_error, log_wealth_of_counts
 from dpsco_verify.inference.checks import require_range, require_within
 from dpsco_verify.inference.e_process import BettingEProcess, EProcessDecision
@@ -73,6 +73,8 @@ class BoundedMeanTest:
         When the bound leaves nothing to test, or an observation is NaN or outside of ``[low, high]``.
 
     """
+
+    __bool__ = no_truth_value("not test.decision.rejected")
 
     def __init__(self, *, bound: float, low: float, high: float, alpha: float) -> None:
         self._bound, self._low, self._high = _checked_bounds(bound, low, high)

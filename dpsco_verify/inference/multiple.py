@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from dpsco_verify.errors import InputError
+from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.validation import require_number, require_open_interval, require_positive
 
 
@@ -26,6 +26,8 @@ class HolmDecision:
     rejected: Mapping[str, bool]
     adjusted: Mapping[str, float]
     alpha: float
+
+    __bool__ = no_truth_value("not decision.any_rejected")
 
     @property
     def any_rejected(self) -> bool:

@@ -29,7 +29,7 @@ import numpy as np
 from scipy.special import betainc, ndtri
 
 from dpsco_verify.arrays import ArrayLike, BoolArray, FloatArray
-from dpsco_verify.errors import InputError
+from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.inference.bets import log_factors, log_wealth_error
 from dpsco_verify.inference.checks import require_probability
 from dpsco_verify.inference.e_process import BettingEProcess, EProcessDecision
@@ -92,6 +92,8 @@ class PrivacyEventTest:
         When a parameter is out of range or the streams are not indicators of one length.
 
     """
+
+    __bool__ = no_truth_value("not test.decision.rejected")
 
     def __init__(
         self, *, epsilon: float, delta: float, alpha: float, fractions: ArrayLike | None = None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dpsco_verify.comparison import ComparisonPlan, audit_units, comparison_units, conclude_comparison
 from dpsco_verify.comparison.audits import audit_system
-from dpsco_verify.errors import InputError
+from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.evidence import (
     SCHEMA_VERSION,
     AuditRecord,
@@ -59,6 +59,8 @@ class Audit:
     certificates: Mapping[str, bytes]
     units: int = 0
     recalled: int = 0
+
+    __bool__ = no_truth_value("audit.record.exit_code == 0")
 
 
 def run_audit(

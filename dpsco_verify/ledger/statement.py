@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from dpsco_verify.errors import no_truth_value
 from dpsco_verify.evidence import Plot, ProofStep, Quantity, Sharpness, Table, Verdict
 from dpsco_verify.evidence.checker import Certificate
 from dpsco_verify.execution import Outcome, WorkUnit
@@ -103,6 +104,8 @@ class Conclusion:
     certificate: Certificate | None = None
     spent: Mapping[str, float] = field(default_factory=dict)
     e_values: Mapping[str, EValue] = field(default_factory=dict)
+
+    __bool__ = no_truth_value("conclusion.verdict is Verdict.CERTIFIED")
 
 
 class Statement(Protocol):

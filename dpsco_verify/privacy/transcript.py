@@ -38,7 +38,7 @@ from fractions import Fraction
 
 import flint
 
-from dpsco_verify.errors import InputError
+from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.privacy.balls import ball, gaussian_delta, upper_tail
 from dpsco_verify.privacy.single_step import inner_epsilon_ball
 
@@ -59,6 +59,8 @@ class Status(enum.StrEnum):
     FAILS = "fails"
     OPEN = "open"
 
+    __bool__ = no_truth_value("status is Status.HOLDS")
+
 
 class Route(enum.StrEnum):
     """The bound that decided."""
@@ -69,6 +71,8 @@ class Route(enum.StrEnum):
     SUM = "sum of increments"
     NONE = "none"
 
+    __bool__ = no_truth_value("route is not Route.NONE")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
@@ -76,6 +80,8 @@ class Decision:
 
     status: Status
     route: Route
+
+    __bool__ = no_truth_value("decision.status is Status.HOLDS")
 
 
 @dataclass(frozen=True, kw_only=True)

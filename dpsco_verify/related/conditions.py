@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dpsco_verify.errors import InputError
+from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.related.budget import PrivacyBudget
 from dpsco_verify.related.task import Task
 
@@ -23,6 +23,8 @@ class Condition:
 
     holds: bool
     words: str
+
+    __bool__ = no_truth_value("condition.holds")
 
 
 def require_conditions(system: str, conditions: Iterable[Condition]) -> None:

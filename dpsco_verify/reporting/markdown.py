@@ -103,7 +103,11 @@ class _Writer:
             "## What fails",
             *self._failures(),
             *(self._about_the_text() if self._say.has_errata else []),
-            *(["## The fault museum", *museum.markdown_blocks(record.museum)] if record.museum else []),
+            *(
+                ["## The fault museum", *museum.markdown_blocks(record.museum)]
+                if record.museum is not None
+                else []
+            ),
             *self._comparison(),
             f"## All {self._say.reading}s",
             self._readings(),
@@ -117,7 +121,7 @@ class _Writer:
 
     def _comparison(self) -> list[str]:
         found = self._record.comparison
-        return ["## The neighbours", *comparison.markdown_blocks(found)] if found else []
+        return ["## The neighbours", *comparison.markdown_blocks(found)] if found is not None else []
 
     def _about_the_text(self) -> list[str]:
         return [

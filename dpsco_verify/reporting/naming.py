@@ -59,7 +59,7 @@ class Names:
         anchors = _Taken()
         self._claims = {claim.id: anchors.name(f"claim-{slug(claim.id)}") for claim in claims(record)}
         self._readings = [anchors.name(f"reading-{slug(f.id)}-{slug(f.reading)}") for f in record.claims]
-        compared = record.comparison.plots if record.comparison else ()
+        compared = record.comparison.plots if record.comparison is not None else ()
         own, theirs = all_figure_paths(
             ((f.id, f.reading, [plot.id for plot in f.plots]) for f in record.claims),
             [plot.id for plot in compared],

@@ -133,7 +133,7 @@ def gate(record: AuditRecord) -> str:
     parts = [f"{n} {o}" for o, n in counts.items() if n]
     against = f" Against the baseline: {in_words(parts)}." if parts and say.counts_outcomes else ""
     failed = record.museum is not None and not record.museum.as_expected
-    shown = f" Fault museum: {record.museum.headline}." if failed and record.museum else ""
+    shown = f" Fault museum: {record.museum.headline}." if failed and record.museum is not None else ""
     if record.comparison is not None and record.comparison.violated:
         shown += f" Systems whose privacy claim is violated: {in_words(record.comparison.violated)}."
     return f"Exit code {record.exit_code}: {meaning}.{against}{shown}"

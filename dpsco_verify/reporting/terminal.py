@@ -53,7 +53,7 @@ def print_report(record: AuditRecord, console: Console) -> None:
     if record.errata:
         console.print()
         console.print(printer.text(f"Errata: {errata.headline(record)}"))
-    if record.museum:
+    if record.museum is not None:
         console.print()
         style = "" if record.museum.as_expected else "bold red"
         console.print(printer.text(f"Fault museum: {record.museum.headline}.", style))
@@ -61,7 +61,7 @@ def print_report(record: AuditRecord, console: Console) -> None:
             console.print(
                 Padding(printer.text(f"{exhibit.id}: {museum.verdict(exhibit)}", style), (0, 0, 0, 4))
             )
-    if record.comparison:
+    if record.comparison is not None:
         console.print()
         console.print(printer.text(f"Comparison: {comparison.headline(record.comparison)}."))
     budget = record.error_budget

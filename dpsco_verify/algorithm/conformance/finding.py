@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from dpsco_verify.algorithm.conformance.bench import Bench
 from dpsco_verify.auditing import AuditVerdict
+from dpsco_verify.errors import no_truth_value
 
 ROUNDING = 1e-6
 """Relative room for rounding in exact comparisons: single precision is good enough."""
@@ -42,6 +43,8 @@ class Finding:
     alpha: float
     runs: int
 
+    __bool__ = no_truth_value("finding.verdict is AuditVerdict.NOT_VIOLATED")
+
     def __str__(self) -> str:
         return f"{self.check}: {self.verdict}: {self.detail}"
 
@@ -54,6 +57,8 @@ class Outcome:
     detail: str
     detectable: str
     runs: int
+
+    __bool__ = no_truth_value("outcome.violated is False")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +133,8 @@ class ConformanceReport:
     alpha: float
     seed: int
     effort: float
+
+    __bool__ = no_truth_value("report.verdict is AuditVerdict.NOT_VIOLATED")
 
     @property
     def verdict(self) -> AuditVerdict:

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import chdtr, chdtrc, chdtri, gammaincinv, ndtr, ndtri
 
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.errors import InputError
+from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.validation import require_integer, require_open_interval
 
 POWER = 0.9
@@ -48,6 +48,8 @@ class ScaleDecision:
     ratio: float
     p_value: float
     samples: int
+
+    __bool__ = no_truth_value("not decision.rejected")
 
 
 def scale_test(x: FloatArray, *, alpha: float) -> ScaleDecision:
@@ -79,6 +81,8 @@ class LagDecision:
     z: float
     p_value: float
     samples: int
+
+    __bool__ = no_truth_value("not decision.rejected")
 
 
 def lag_test(first: FloatArray, second: FloatArray, *, alpha: float) -> LagDecision:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from dpsco_verify.auditing.accountants.events import Event
 from dpsco_verify.auditing.pairs import Relation
 from dpsco_verify.auditing.result import AuditVerdict
+from dpsco_verify.errors import no_truth_value
 
 
 class Route(enum.StrEnum):
@@ -63,6 +64,8 @@ class AccountantPoint:
     routes: tuple[RouteBounds, ...]
     verdict: AuditVerdict
 
+    __bool__ = no_truth_value("point.verdict is AuditVerdict.NOT_VIOLATED")
+
     @property
     def slack(self) -> float:
         """How many times the true δ the claim is, at least: ``claimed/upper``; infinite where the truth is 0.
@@ -100,6 +103,8 @@ class AccountantAudit:
     samples: int
     seed: int
     seconds: float
+
+    __bool__ = no_truth_value("result.verdict is AuditVerdict.NOT_VIOLATED")
 
     @property
     def verdict(self) -> AuditVerdict:
