@@ -13,9 +13,16 @@ import numpy as np
 from dpsco_verify.arrays import ArrayLike
 from dpsco_verify.auditing.mechanism import Caller, Mechanism, mechanism_name
 from dpsco_verify.auditing.one_pair import audit_pair, choose, draw_more
-from dpsco_verify.auditing.pairs import require_neighbours
-from dpsco_verify.auditing.request import AuditRequest, checked_claim, checked_pairs, checked_relation
+from dpsco_verify.auditing.pairs import equal_data, recognised, require_pair
+from dpsco_verify.auditing.request import (
+    MISSING,
+    AuditRequest,
+    checked_claim,
+    checked_pairs,
+    checked_relation,
+)
 from dpsco_verify.auditing.result import AuditResult, AuditVerdict
+from dpsco_verify.errors import InputError
 from dpsco_verify.privacy.claims import PrivacyClaim
 from dpsco_verify.validation import require_integer, require_open_interval, require_positive
 
@@ -25,8 +32,8 @@ _PAIR_SEARCH_SAMPLES = 512
 
 def audit(
     mechanism: Mechanism,
-    d: Any = None,
-    d_prime: Any = None,
+    d: Any = MISSING,
+    d_prime: Any = MISSING,
     *,
     pairs: Any = None,
     epsilon: float | None = None,
@@ -52,16 +59,17 @@ def audit(
     mechanism
         ``mechanism(dataset, size, rng)`` returning `size` independent outputs, or ``per_call(f)``.
     d, d_prime
-        A pair of neighbouring data sets. Or else
+        A pair of neighbouring data sets; equal ones are none. Or else
     pairs
         a list of pairs, which share the level equally, or a Hypothesis strategy of pairs, which is searched for the
-        worst one; that is shrunk, and judged on fresh samples.
+        worst one; that is shrunk, and judged on fresh samples. Equal data sets that a strategy draws are passed over.
     epsilon, delta
         The claim, as (ε, δ)-differential privacy. Or else
     claim
         any claim of :mod:`dpsco_verify.privacy.claims`.
     relation
-        ``replace-one``, ``add-remove`` or ``zero-out``: refuse pairs that are no such neighbours.
+        ``replace-one``, ``add-remove`` or ``zero-out``: refuse pairs that are no such neighbours. Without one the
+        result's `neighbours` says which the pair seems to have, or that it has none; the verdict is the same.
     alpha
         The probability, at most, of finding a true claim violated, over all that the audit tries.
     samples
@@ -90,7 +98,7 @@ def audit(
     Raises
     ------
     InputError
-        For a bad argument, or a pair that is none.
+        For a bad argument, a data set that is missing, or a pair that is none.
     MechanismError
         If the mechanism raises, hangs, changes its data set, ignores the generator or returns what cannot be judged.
 
@@ -127,9 +135,8 @@ def _run(request: AuditRequest) -> AuditResult:
     started = time.perf_counter()
     if isinstance(request.pairs, list):
         pairs = request.pairs
-        for pair in pairs:
-            if request.relation is not None:
-                require_neighbours(pair[0], pair[1], request.relation)
+        for number, (d, d_prime) in enumerate(pairs):
+            require_pair(d, d_prime, request.relation, name=f"pairs[{number}]" if len(pairs) > 1 else "")
     else:
         pairs = _worst_pairs(request)
     level = request.alpha / len(pairs)
@@ -147,9 +154,20 @@ def _run(request: AuditRequest) -> AuditResult:
         log_e_value=float(np.logaddexp.reduce([r.log_e_value for r in results]) - math.log(len(results))),
         samples=sum(result.samples for result in results),
         pairs=len(results),
+        notes=(*worst.notes, *_notes_of_strangers(results, but=worst)),
         seconds=time.perf_counter() - started,
         again=lambda: _run(request),
     )
+
+
+def _notes_of_strangers(results: list[AuditResult], *, but: AuditResult) -> list[str]:
+    """Return what is to be said of pairs, beside the one that is shown, that are no neighbours at all."""
+    told = []
+    for number, result in enumerate(results):
+        if result is not but and result.neighbours is not None:
+            words, none = recognised(result.witness.d, result.witness.d_prime)
+            told += [f"pairs[{number}]: {words}"] if none else []
+    return told
 
 
 def _badness(result: AuditResult) -> tuple[int, float, float]:
@@ -160,13 +178,20 @@ def _badness(result: AuditResult) -> tuple[int, float, float]:
 
 
 def _worst_pairs(request: AuditRequest) -> list[tuple[Any, Any]]:
-    """Search the strategy for the pair whose outputs show the largest violation, on samples of its own."""
+    """Search the strategy for the pair whose outputs show the largest violation, on samples of its own.
+
+    Equal data sets show none and are not drawn from.
+    """
     from dpsco_verify.auditing.worst_pair import search_worst_pair  # noqa: PLC0415  only this needs Hypothesis
+
+    unequal: list[tuple[Any, Any]] = []
 
     def score(d: Any, d_prime: Any) -> float:
         pair = (d, d_prime)
-        if request.relation is not None:
-            require_neighbours(d, d_prime, request.relation)
+        if equal_data(d, d_prime):
+            return -math.inf
+        require_pair(d, d_prime, request.relation)
+        unequal[:] = [pair]
         caller = Caller(
             request.mechanism, pair, name=request.name, seed=request.seed, time_limit=request.time_limit
         )
@@ -175,4 +200,9 @@ def _worst_pairs(request: AuditRequest) -> list[tuple[Any, Any]]:
         return -math.inf if choice is None else choice.score
 
     found = search_worst_pair(request.pairs, score, seed=request.seed, max_examples=request.pair_examples)
-    return [(found.d, found.d_prime)]
+    if not unequal:
+        raise InputError(
+            f"pairs={request.pairs!r} drew {found.examples} pairs, all of equal data sets, on which every mechanism is "
+            "private; give a strategy of neighbours"
+        )
+    return unequal if equal_data(found.d, found.d_prime) else [(found.d, found.d_prime)]

@@ -22,6 +22,7 @@ from dpsco_verify.auditing.detectable import detectable
 from dpsco_verify.auditing.features import user_features
 from dpsco_verify.auditing.mechanism import Caller
 from dpsco_verify.auditing.outputs import Outputs, join
+from dpsco_verify.auditing.pairs import recognised
 from dpsco_verify.auditing.regions import Aims
 from dpsco_verify.auditing.request import SEARCH, AuditRequest
 from dpsco_verify.auditing.result import AuditResult, AuditVerdict, Witness
@@ -221,4 +222,5 @@ def _concluded(
         seconds=0.0,
         reproducible=reproducible,
         epsilon_of_interest=request.epsilon_of_interest,
+        neighbours=recognised(*pair)[0] if request.relation is None else None,
     )

@@ -61,6 +61,77 @@ def require_neighbours(d: Any, d_prime: Any, relation: str) -> None:
     raise InputError(f"{fault}{hint}")
 
 
+def require_pair(d: Any, d_prime: Any, relation: str | None, *, name: str = "") -> None:
+    """Return if the two data sets differ, and are neighbours where a relation is given.
+
+    Equal data sets tell nothing: every mechanism has the same law on both. `name` is what messages begin with.
+
+    Raises
+    ------
+    InputError
+        If they are equal, or no such neighbours.
+    """
+    prefix = f"{name}: " if name else ""
+    if equal_data(d, d_prime):
+        raise InputError(
+            f"{prefix}d and d_prime are the same data set, {_short(d)}, on which every mechanism is private; give two "
+            "that differ in one record"
+        )
+    if relation is not None:
+        try:
+            require_neighbours(d, d_prime, relation)
+        except InputError as error:
+            raise InputError(f"{prefix}{error}") from None
+
+
+def equal_data(d: Any, d_prime: Any) -> bool:
+    """Whether two data sets are the same, or hold the same records, as tables do whose indices alone differ."""
+    if same_data(d, d_prime):
+        return True
+    try:
+        first, second = _records("d", d), _records("d_prime", d_prime)
+        _require_one_form(first, second)
+    except InputError:
+        return False
+    return first.length == second.length and not _differs(first, second).any()
+
+
+def recognised(d: Any, d_prime: Any) -> tuple[str, bool]:
+    """Return in words which relation a pair has of which none was given, and whether it is known to have none."""
+    try:
+        first, second = _records("d", d), _records("d_prime", d_prime)
+    except InputError:
+        types = " and ".join(dict.fromkeys(type(data).__name__ for data in (d, d_prime)))
+        return f"no relation was given, and none can be seen in data sets of type {types}", False
+    try:
+        _require_one_form(first, second)
+    except InputError as error:
+        difference = str(error).partition(";")[0]
+    else:
+        found = [r.value for r in Relation if _fault(first, second, r) is None]
+        if found:
+            return f"no relation was given; the pair seems to be {' and '.join(found)}", False
+        difference = _difference(first, second)
+    *others, last = Relation
+    relations = f"{', '.join(others)} or {last}"
+    return f"no relation was given, and the data sets are no neighbours under {relations}: {difference}", True
+
+
+def _difference(first: _Records, second: _Records) -> str:
+    """Return how two data sets that are no neighbours differ, in a clause."""
+    n, m = first.length, second.length
+    if n == m:
+        positions = np.flatnonzero(_differs(first, second))
+        return (
+            f"all {n:,} records differ"
+            if len(positions) == n
+            else f"{len(positions):,} of {n:,} records differ"
+        )
+    if abs(n - m) == 1:
+        return f"they have {n:,} and {_count(m)}, and differ in more than the one"
+    return f"they have {n:,} and {_count(m)}"
+
+
 def describe_pair(d: Any, d_prime: Any) -> str:
     """Return how two data sets differ, in some 200 characters at most: ``replace-one: record 3 of 10: 0.2 -> 5.0``."""
     try:

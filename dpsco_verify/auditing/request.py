@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,14 @@ from dpsco_verify.auditing.regions import Aims, Order
 from dpsco_verify.errors import InputError
 from dpsco_verify.privacy.claims import ApproximateDP, PrivacyClaim, PureDP
 
+
+class Missing(enum.Enum):
+    """Stands for a data set that was not given, since None may be one."""
+
+    MISSING = "missing"
+
+
+MISSING = Missing.MISSING
 SEARCH = 1.0 / 3.0
 """The part of all samples that the choice of the event may use."""
 POWER = 0.9
@@ -58,11 +67,13 @@ class AuditRequest:
 
 def checked_pairs(d: Any, d_prime: Any, pairs: Any) -> Any:
     """Return the pairs as a list, or the strategy as it is."""
+    absent = [name for name, data in (("d", d), ("d_prime", d_prime)) if data is MISSING]
     if pairs is None:
-        if d is None and d_prime is None:
-            raise InputError("d=None and d_prime=None are no pair; give two data sets, or pairs=…")
+        if absent:
+            which = f"{absent[0]} is" if len(absent) == 1 else "d and d_prime are"
+            raise InputError(f"{which} missing; give two neighbouring data sets, or pairs=…")
         return [(d, d_prime)]
-    if d is not None or d_prime is not None:
+    if len(absent) < 2:
         raise InputError("pairs and d, d_prime were both given; give one of the two")
     if isinstance(pairs, list | tuple):
         if not pairs or any(not isinstance(pair, list | tuple) or len(pair) != 2 for pair in pairs):

@@ -141,6 +141,8 @@ class AuditResult:
         Whether the same call gives the same numbers: not so where a mechanism has its own randomness.
     notes
         What else was noticed.
+    neighbours
+        Where no relation was given: which one the pair seems to have, or that it has none; else None.
     """
 
     verdict: AuditVerdict
@@ -164,6 +166,7 @@ class AuditResult:
     reproducible: bool
     epsilon_of_interest: float | None
     notes: tuple[str, ...] = ()
+    neighbours: str | None = None
     again: Callable[[], AuditResult] | None = field(default=None, repr=False, compare=False)
 
     __bool__ = no_truth_value("result.verdict is AuditVerdict.NOT_VIOLATED")
@@ -176,7 +179,11 @@ class AuditResult:
 
     @property
     def summary(self) -> str:
-        """What was found, in one sentence."""
+        """What was found, in one sentence; where no relation was given, with the one that the pair seems to have."""
+        return "; ".join(part for part in (self._found, self.neighbours) if part)
+
+    @property
+    def _found(self) -> str:
         w = self.witness
         seen = (
             f"{w.occurrences} of {w.samples} outputs on one data set and {w.occurrences_neighbour} of {w.samples} on "

@@ -155,7 +155,7 @@ def evidence_of(result: AuditResult) -> dict[str, Quantity]:
     sure = f"with confidence 1 − {result.alpha:.3g}"
     return {
         "claim": Quantity(value=str(result.claim)),
-        "relation": Quantity(value=result.relation, note=None if result.relation else "not stated"),
+        "relation": Quantity(value=result.relation, note=result.neighbours),
         "tested_epsilon": Quantity(value=result.order),
         "tested_delta": Quantity(value=result.delta_at_order),
         "epsilon_lower_bound": _finite(result.epsilon_lower, f"{at_delta}, {sure}"),

@@ -8,7 +8,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from dpsco_verify.auditing import AuditResult, MechanismError, audit, require_neighbours
+from dpsco_verify.auditing import AuditResult, MechanismError, audit
+from dpsco_verify.auditing.pairs import require_pair
 from dpsco_verify.auditing.program import Program
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import AuditRecord
@@ -96,9 +97,10 @@ def plan(config: GateConfig, select: Sequence[str] = ()) -> tuple[Planned, ...]:
 
 def _pairs(entry: AuditEntry) -> Any:
     pairs = load_pairs(entry.pairs)
-    if entry.relation is not None and isinstance(pairs, list):
-        for d, d_prime in pairs:
-            require_neighbours(d, d_prime, entry.relation)
+    if isinstance(pairs, list):
+        for number, (d, d_prime) in enumerate(pairs, 1):
+            of = f", number {number} of {len(pairs)}" if len(pairs) > 1 else ""
+            require_pair(d, d_prime, entry.relation, name=f"pair={', '.join(entry.pairs)!r}{of}")
     return pairs
 
 

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from dpsco_verify.privacy.claims import PrivacyClaim
 
 
+_NOT_GIVEN: Any = object()
+"""Stands for a data set that was not given, since None may be one."""
+
+
 class AssertPrivate:
     """Assert that a mechanism keeps the privacy guarantee that it claims; what ``assert_private`` is.
 
@@ -31,8 +35,8 @@ class AssertPrivate:
     def __call__(
         self,
         mechanism: Callable[..., Any],
-        d: Any = None,
-        d_prime: Any = None,
+        d: Any = _NOT_GIVEN,
+        d_prime: Any = _NOT_GIVEN,
         *,
         epsilon: float | None = None,
         delta: float = 0.0,
@@ -77,9 +81,9 @@ class AssertPrivate:
         from dpsco_verify.plugin.assertion import Audit, run_audit  # noqa: PLC0415  pytest is to start at once
 
         self._calls += 1
+        data_sets = {"d": d, "d_prime": d_prime}
         arguments = {
-            "d": d,
-            "d_prime": d_prime,
+            **{key: data for key, data in data_sets.items() if data is not _NOT_GIVEN},
             "epsilon": epsilon,
             "delta": delta,
             "claim": claim,

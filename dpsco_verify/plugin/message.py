@@ -35,6 +35,7 @@ def violated(result: AuditResult, asked: Audit) -> str:
         ("D", data_in_words(w.d)),
         ("D'", data_in_words(w.d_prime)),
         ("D to D'", describe_pair(w.d, w.d_prime) + swapped),
+        ("relation", result.neighbours or ""),
         ("event", w.event),
         ("seen", f"{w.occurrences:,} {of} D, {w.occurrences_neighbour:,} {of} D'"),
         ("hence", f"{bounds}, with confidence 1 − {result.alpha:.3g}"),

@@ -22,6 +22,7 @@ from dpsco_verify.reporting import FORMAT_NAMES
 
 MODULE = """
     import numpy as np
+    from hypothesis import strategies as st
 
     def laplace(d, size, rng):
         return d[0] + rng.laplace(0.0, 1.0, size)
@@ -41,6 +42,10 @@ MODULE = """
             return laplace(d, size, rng)
 
     pair = (np.array([0.0]), np.array([1.0]))
+    same = (np.array([0.0, np.nan]), np.array([0.0, np.nan]))
+    one_same = [pair, same]
+    all_same = st.integers(0, 3).map(lambda n: ([n], [n]))
+    strangers = (np.zeros(4), np.full(4, 0.25))
     far = (np.array([0.0, 0.0]), np.array([1.0, 1.0]))
     pairs = [pair, (np.array([5.0]), np.array([4.0]))]
     of_tuples = ((0.0, 0.0), (1.0, 0.0))
@@ -142,6 +147,20 @@ def test_a_claim_that_is_kept(here):
     asked = ("--pair", "mech:pair", "--epsilon", 1, "--floating-point", *QUICK)
     assert gate("mech:laplace", *asked).exit_code == 1
     assert "--floating-point" in record_in(here / "reports/gate")["claims"][0]["reproduce"]
+
+
+def test_the_relation_that_a_pair_seems_to_have_is_said(here):
+    seems = "no relation was given; the pair seems to be replace-one and zero-out"
+    result = gate("mech:laplace", "--pair", "mech:pair", "--epsilon", 1, *QUICK)
+    (claim,) = record_in(here / "reports/gate")["claims"]
+    assert seems in claim["summary"]
+    assert claim["evidence"]["relation"] == {"value": None, "unit": None, "note": seems}
+    none = "no neighbours under replace-one, add-remove or zero-out: all 4 records differ"
+    result = gate("mech:laplace", "--pair", "mech:strangers", "--epsilon", 1, "--samples", 3000)
+    assert result.exit_code == 0  # the verdict stays what it is
+    assert none in " ".join(result.stdout.split())
+    for report in ("report.md", "index.html"):
+        assert none in " ".join((here / "reports/gate" / report).read_text().split())
 
 
 def test_undecided(here):
@@ -269,6 +288,22 @@ BAD = {
     "no file": (["mech:laplace", "--pair", "absent.json"], "cannot be read"),
     "bad file": (["mech:laplace", "--pair", "bad.json"], "holds no pairs"),
     "no neighbours": (["mech:laplace", "--pair", "mech:far", "--relation", "replace-one"], "replace-one"),
+    "equal data sets": (
+        ["mech:laplace", "--pair", "mech:same"],
+        "pair='mech:same': d and d_prime are the same",
+    ),
+    "equal data sets in a list": (
+        ["mech:laplace", "--pair", "mech:one_same"],
+        "pair='mech:one_same', number 2 of 2: d and d_prime are the same",
+    ),
+    "equal data sets in a file": (
+        ["mech:laplace", "--pair", "same.json"],
+        "pair='same.json': d and d_prime are the same",
+    ),
+    "equal data sets of a strategy": (
+        ["mech:laplace", "--pair", "mech:all_same"],
+        "drew 4 pairs, all of equal data sets",
+    ),
     "no claim": (["mech:laplace", "--no-epsilon"], "nothing is claimed"),
     "two claims": (["mech:laplace", "--rho", "1"], "make more than one claim"),
     "half a claim": (["mech:laplace", "--no-epsilon", "--renyi-epsilon", "1"], "is half a claim"),
@@ -291,6 +326,7 @@ BAD = {
 def test_bad_input_is_one_line_and_exit_code_2(here, name):
     arguments, message = BAD[name]
     (here / "bad.json").write_text('{"d": 1}')
+    (here / "same.json").write_text('{"d": [1, [2.5, null]], "d_prime": [1, [2.5, null]]}')
     before = sorted(path.name for path in here.iterdir())
     if "--config" not in arguments:
         arguments = [*arguments, *([] if "--pair" in arguments else ["--pair", "mech:pair"])]

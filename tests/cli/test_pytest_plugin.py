@@ -688,3 +688,35 @@ def test_the_readme_names_every_option():
     for name in ("error-budget", "profile", "seed", "report"):
         assert f"`--dpsco-{name}" in section
         assert f"`dpsco_{name.replace('-', '_')}`" in section
+
+
+def test_missing_and_equal_data_sets_are_bad_input(suite):
+    session = suite(
+        HEAD
+        + """
+
+def test_missing(assert_private):
+    assert_private(count(1.0), D, epsilon=1.0)
+
+
+def test_equal(assert_private):
+    assert_private(count(1.0), D, list(D), epsilon=1.0)
+
+
+def test_none(assert_private):
+    def absent(dataset, size, rng):
+        return (dataset is not None) + rng.laplace(scale=1.0, size=size)
+
+    assert_private(absent, None, D, epsilon=1.0, samples=3000)
+
+
+def test_strangers(assert_private):
+    assert_private(lambda d, size, rng: sum(d) + rng.laplace(size=size), [0, 0, 0], [1, 1, 1], epsilon=1.0)
+"""
+    )()
+    assert re.search(r"InputError: d_prime is missing", session.out)
+    assert re.search(r"InputError: d and d_prime are the same data set, \[1, 2, 3\]", session.out)
+    assert re.search(
+        r"relation +no relation was given, and .* or zero-out: all 3 records differ", session.out
+    )
+    assert "3 failed, 1 passed" in session.out

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 from dpsco_verify.auditing import AuditVerdict, MechanismError, audit, per_call
 from dpsco_verify.auditing.bounds import delta_lower_bound, epsilon_lower_bound, log_wealth_against
@@ -251,8 +252,90 @@ def test_what_holds_no_pairs_is_refused(pairs):
 def test_a_pair_that_is_no_neighbour_is_refused():
     with pytest.raises(InputError, match="d"):
         audit(laplace(1.0), [0.0, 0.0], [1.0, 1.0], epsilon=1.0, relation="replace-one")
-    with pytest.raises(InputError, match="no pair"):
+
+
+def test_a_data_set_that_is_missing_is_bad_input():
+    with pytest.raises(InputError, match="^d and d_prime are missing"):
         audit(laplace(1.0), epsilon=1.0)
+    with pytest.raises(InputError, match="^d_prime is missing"):
+        audit(laplace(1.0), [1.0, 2.0], epsilon=1.0)
+    with pytest.raises(InputError, match="^d is missing"):
+        audit(laplace(1.0), d_prime=[1.0, 2.0], epsilon=1.0)
+    with pytest.raises(InputError, match="both given"):
+        audit(laplace(1.0), None, pairs=[([0.0], [1.0])], epsilon=1.0)
+
+
+def test_none_may_be_a_data_set():
+    def absent(dataset, size, rng):
+        return (dataset is not None) + rng.laplace(scale=1.0, size=size)
+
+    assert audit(absent, None, [1], epsilon=1.0, samples=3000).verdict is AuditVerdict.NOT_VIOLATED
+
+
+def never(dataset, size, rng):
+    raise AssertionError("nothing may be drawn on equal data sets")
+
+
+@pytest.mark.parametrize("relation", [None, "replace-one", "add-remove"])
+def test_equal_data_sets_are_bad_input(relation):
+    with pytest.raises(InputError, match="^d and d_prime are the same data set"):
+        audit(never, [0.0, 1.0], [0.0, 1.0], epsilon=0.01, relation=relation)
+    neighbours = ([0.0, 1.0], [0.0] if relation == "add-remove" else [0.0, 2.0])
+    with pytest.raises(InputError, match=r"^pairs\[1\]: d and d_prime are the same data set"):
+        audit(never, pairs=[neighbours, ([1.0], [1.0])], epsilon=0.01, relation=relation)
+
+
+def test_a_strategy_of_equal_data_sets_is_bad_input():
+    some = st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=1)
+    with pytest.raises(InputError, match="drew .* pairs, all of equal data sets"):
+        audit(never, pairs=some.map(lambda d: (d, list(d))), epsilon=0.01)
+
+
+@pytest.mark.parametrize("relation", [None, "replace-one"])
+def test_equal_data_sets_of_a_strategy_are_passed_over(relation):
+    def guarded(dataset, size, rng):
+        return laplace(4.0)(dataset, size, rng)
+
+    some = st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=1)
+    result = audit(guarded, pairs=st.tuples(some, some), epsilon=1.0, relation=relation, samples=3000)
+    assert result.verdict is AuditVerdict.VIOLATED
+    assert {result.witness.d[0], result.witness.d_prime[0]} == {0.0, 1.0}
+
+
+def test_a_strategy_whose_pairs_differ_in_nothing_that_shows_is_judged_on_two_that_differ():
+    def blind(dataset, size, rng):
+        return rng.laplace(size=size)
+
+    some = st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=1)
+    result = audit(blind, pairs=st.tuples(some, some), epsilon=1.0, samples=3000)
+    assert result.witness.d != result.witness.d_prime
+
+
+def test_a_result_says_which_relation_its_pair_seems_to_have():
+    result = audit(laplace(1.0), [5.0], [6.0], epsilon=1.0, samples=3000)
+    assert result.neighbours == "no relation was given; the pair seems to be replace-one"
+    assert result.summary.endswith(f"; {result.neighbours}")
+    given = audit(laplace(1.0), [5.0], [6.0], epsilon=1.0, samples=3000, relation="replace-one")
+    assert given.neighbours is None
+    assert "relation" not in given.summary
+    assert (given.verdict, given.p_value, given.witness.counts) == (
+        result.verdict,
+        result.p_value,
+        result.witness.counts,
+    )
+
+
+def test_strangers_are_judged_and_called_so():
+    result = audit(laplace(1.0), [0.0] * 4, [1.0] * 4, epsilon=1.0, samples=3000)
+    assert result.verdict is AuditVerdict.VIOLATED
+    assert "no neighbours under replace-one, add-remove or zero-out: all 4 records differ" in result.summary
+    assert result.notes == ()
+    pairs = [([0.0] * 4, [0.1] * 4), ([0.0], [5.0])]
+    listed = audit(laplace(1.0), pairs=pairs, epsilon=1.0, samples=3000)
+    assert listed.neighbours == "no relation was given; the pair seems to be replace-one and zero-out"
+    (note,) = listed.notes
+    assert note.startswith("pairs[0]: no relation was given, and the data sets are no neighbours")
+    assert note.endswith("all 4 records differ")
 
 
 def test_a_mechanism_error_is_an_input_error():

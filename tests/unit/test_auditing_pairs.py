@@ -11,7 +11,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpsco_verify.auditing.pairs import Relation, describe_pair, require_neighbours, same_data, snapshot
+from dpsco_verify.auditing.pairs import (
+    Relation,
+    describe_pair,
+    equal_data,
+    recognised,
+    require_neighbours,
+    require_pair,
+    same_data,
+    snapshot,
+)
 from dpsco_verify.errors import InputError
 
 NAN = float("nan")
@@ -85,6 +94,11 @@ def test_neighbours_are_accepted_in_either_order(relation, d, d_prime):
     require_neighbours(d, d_prime, relation)
     require_neighbours(d_prime, d, Relation(relation))
     assert len(describe_pair(d, d_prime)) <= 200
+    words, none = recognised(d, d_prime)
+    assert words.startswith("no relation was given; the pair seems to be ")
+    assert relation in words.removeprefix("no relation was given; the pair seems to be ").split(" and ")
+    assert not none
+    require_pair(d, d_prime, None)
 
 
 STRANGERS = [
@@ -269,3 +283,88 @@ def test_a_copy_of_a_read_only_array_is_guarded_too():
     kept = snapshot(data)
     kept[0] = 2.0
     assert not same_data(kept, data)
+
+
+# --- equal data sets ------------------------------------------------------------------------------------------------
+
+EQUAL = [
+    (3, 3),
+    (None, None),
+    (NAN, float("nan")),
+    ("text", "text"),
+    ({"a": [1.0, NAN]}, {"a": [1.0, float("nan")]}),
+    ([], []),
+    ([0.0], [0.0]),
+    ([[1.0, NAN], ROWS], [[1.0, float("nan")], ROWS.copy()]),
+    (ROWS, ROWS.copy()),
+    (np.array([NAN, 1.0]), np.array([NAN, 1.0])),
+    (PEOPLE, PEOPLE.copy()),
+    (np.array(["a"], "U1"), np.array(["a"], "U5")),
+    (TABLE, TABLE.copy()),
+    (TABLE, TABLE.set_index(np.array([7, 8, 9]))),
+    (TABLE["name"], TABLE["name"].copy()),
+]
+
+
+@pytest.mark.parametrize(("d", "d_prime"), EQUAL)
+def test_equal_data_sets_are_no_pair(d, d_prime):
+    assert equal_data(d, d_prime)
+    with pytest.raises(InputError, match="d and d_prime are the same data set.* differ in one record"):
+        require_pair(d, d_prime, None)
+    with pytest.raises(InputError, match=r"^pairs\[3\]: d and d_prime"):
+        require_pair(d, d_prime, None, name="pairs[3]")
+
+
+@pytest.mark.parametrize(
+    ("d", "d_prime"),
+    [
+        (3, 4),
+        (None, 0),
+        ([1], [1, 1]),
+        ([], None),
+        ([[1.0], [2.0]], [[1.0], [2.5]]),
+        (ROWS, with_row(ROWS, (0, 0), NAN)),
+        (ROWS, ROWS.tolist()),
+        (TABLE, with_line(TABLE, 0, age=0)),
+        ({"a": 1}, {"a": 2}),
+    ],
+)
+def test_different_data_sets_are_not_taken_for_equal(d, d_prime):
+    assert not equal_data(d, d_prime)
+    require_pair(d, d_prime, None)
+
+
+# --- what a pair seems to be where no relation is given -------------------------------------------------------------
+
+STRANGERS = [
+    ([0, 0, 0, 0], [1, 2, 3, 4], "all 4 records differ"),
+    (ROWS, with_row(ROWS, slice(1, 3), 7.0), "2 of 4 records differ"),
+    ([1, 2, 3], [1], "they have 3 and 1 record"),
+    ([1], [1, 2, 3], "they have 1 and 3 records"),
+    ([1, 2, 3], [4, 5], "they have 3 and 2 records, and differ in more than the one"),
+    ([1, 2], (1, 3), "d is of type list and d_prime of type tuple"),
+    (np.array([1, 2]), np.array([1.0, 3.0]), "d has dtype int64 and d_prime float64"),
+]
+
+
+@pytest.mark.parametrize(("d", "d_prime", "difference"), STRANGERS)
+def test_strangers_are_called_so(d, d_prime, difference):
+    assert recognised(d, d_prime) == (
+        "no relation was given, and the data sets are no neighbours under replace-one, add-remove or zero-out: "
+        + difference,
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("d", "d_prime", "words"),
+    [
+        ([1, 2], [1, 3], "no relation was given; the pair seems to be replace-one"),
+        ([1, 2], [1, 0], "no relation was given; the pair seems to be replace-one and zero-out"),
+        ([1, 2], [1], "no relation was given; the pair seems to be add-remove"),
+        (0.0, 1.0, "no relation was given, and none can be seen in data sets of type float"),
+        (None, [1], "no relation was given, and none can be seen in data sets of type NoneType and list"),
+    ],
+)
+def test_what_a_pair_seems_to_be(d, d_prime, words):
+    assert recognised(d, d_prime) == (words, False)
