@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_verify.auditing.outputs import Outputs, encode
-from dpsco_verify.auditing.pairs import same_data, snapshot
+from dpsco_verify.auditing.records import same_data, snapshot
 from dpsco_verify.errors import InputError
 from dpsco_verify.execution import stream
 from dpsco_verify.validation import require_integer, require_positive

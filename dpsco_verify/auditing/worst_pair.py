@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from dpsco_verify.auditing.pairs import same_data
+from dpsco_verify.auditing.records import same_data
 from dpsco_verify.errors import InputError
 from dpsco_verify.validation import require_integer
 

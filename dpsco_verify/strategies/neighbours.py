@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from dpsco_verify.auditing.pairs import Relation, require_neighbours, same_data
+from dpsco_verify.auditing.pairs import Relation, require_neighbours
+from dpsco_verify.auditing.records import same_data
 from dpsco_verify.errors import InputError
 from dpsco_verify.validation import require_integer
 

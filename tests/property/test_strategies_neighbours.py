@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
 from hypothesis.extra import numpy as hnp
 
-from dpsco_verify.auditing.pairs import Relation, require_neighbours, same_data, snapshot
+from dpsco_verify.auditing.pairs import Relation, require_neighbours
+from dpsco_verify.auditing.records import same_data, snapshot
 from dpsco_verify.errors import InputError
 from dpsco_verify.strategies import (
     neighbouring_arrays,

@@ -21,7 +21,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from dpsco_verify.auditing.pairs import Relation, require_neighbours, same_data
+from dpsco_verify.auditing.pairs import Relation, require_neighbours
+from dpsco_verify.auditing.records import same_data
 from dpsco_verify.auditing.worst_pair import WorstPair, search_worst_pair
 from dpsco_verify.errors import InputError
 from dpsco_verify.strategies import neighbouring_arrays, neighbouring_lists, neighbouring_tables

@@ -18,9 +18,8 @@ from dpsco_verify.auditing.pairs import (
     recognised,
     require_neighbours,
     require_pair,
-    same_data,
-    snapshot,
 )
+from dpsco_verify.auditing.records import same_data, snapshot
 from dpsco_verify.errors import InputError
 
 NAN = float("nan")
