@@ -23,6 +23,7 @@ from dpsco_verify.errors import InputError
 Fingerprints = NDArray[np.uint64]
 
 _MAX_DEPTH = 8
+_EXACT = 2**53
 _SHOWN = 60
 
 
@@ -159,13 +160,12 @@ def _from_array(array: NDArray[Any]) -> Outputs:
 
 def _row_fingerprints(flat: NDArray[Any]) -> Fingerprints:
     """Hash the bits of each row by a polynomial with odd coefficients and a final mixing, modulo 2^64."""
-    if flat.dtype.itemsize > 8:
-        flat = flat.astype(np.float64)
-    # Each entry widened to 64 bits: whole numbers and truth values by value, floating-point numbers by their bits.
-    if flat.dtype.kind == "f":
-        words = flat.astype(np.float64).view(np.uint64)
-    else:
-        words = flat.astype(np.int64, casting="unsafe").view(np.uint64)
+    # Each entry by the bits of the double that it is. The type of an array is that of its least simple entry, and what
+    # stands beside an output must not change it; whole numbers that no double is are hashed by their own bits.
+    words = flat.astype(np.float64).view(np.uint64)
+    if flat.dtype.kind in "iu":
+        beyond = (flat < -_EXACT) | (flat > _EXACT)
+        words[beyond] = flat[beyond].astype(np.int64, casting="unsafe").view(np.uint64)
     result = np.full(len(flat), 0x9E3779B97F4A7C15, dtype=np.uint64)
     for j in range(words.shape[1]):
         result = _mixed(result ^ words[:, j])
@@ -190,6 +190,9 @@ def _from_items(items: Sequence[Any]) -> Outputs:
         names.append(_walk(item, numbers, identity, 0))
         prints[i] = int.from_bytes(identity.digest(), "big")
         entries.append(numbers)
+    # A number has one fingerprint, also where no other output of the call is a string or None.
+    bare = [i for i, name in enumerate(names) if name == "number"]
+    prints[bare] = _row_fingerprints(np.array([entries[i] for i in bare], dtype=np.float64).reshape(-1, 1))
     lengths = np.array([len(numbers) for numbers in entries], dtype=np.int64)
     table = np.full((len(items), int(lengths.max(initial=0))), np.nan)
     for i, numbers in enumerate(entries):
@@ -210,6 +213,8 @@ def _walk(item: Any, numbers: list[float], identity: Any, depth: int) -> str:
     """Add the entries of `item` to `numbers` and its bytes to `identity`; return its kind."""
     if depth > _MAX_DEPTH:
         raise InputError(f"returned an output nested more than {_MAX_DEPTH} deep; return a flatter one")
+    if isinstance(item, np.ndarray) and item.ndim == 0:
+        item = item[()]
     if item is None:
         numbers.append(np.nan)
         identity.update(b"N")

@@ -87,3 +87,21 @@ def test_the_two_streams_are_apart():
     results = [run(laplace(0.0), laplace(9.0), seed=seed, epsilon=0.0) for seed in (1, 2)]
     assert all(result.refuted for result in results)
     assert results[0].counts != results[1].counts
+
+
+@pytest.mark.slow
+def test_what_one_call_returns_together_is_no_event():
+    """A rare None, likelier by e^0.95 on one data set, against ε = 1 on batches that hold about one.
+
+    "No output of this call is None" is likelier by e^2 and more. A private mechanism alarms with probability 40 · 1e-9.
+    """
+    from dpsco_verify.auditing import AuditVerdict
+    from dpsco_verify.auditing import audit as audit_mechanism
+
+    def rarely_none(dataset, size, rng):
+        rare = rng.random(size) < 3e-3 * math.exp(0.95 * dataset[0])
+        return [None if x else 0.0 for x in rare]
+
+    for seed in range(40):
+        found = audit_mechanism(rarely_none, [0], [1], epsilon=1.0, samples=10_000, seed=seed, alpha=1e-9)
+        assert found.verdict is not AuditVerdict.VIOLATED

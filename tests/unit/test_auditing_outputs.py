@@ -48,6 +48,33 @@ def test_fingerprints_do_not_depend_on_the_call():
     assert np.array_equal(encode([0.5, 1.5], 2).fingerprints, encode(np.array([0.5, 1.5]), 2).fingerprints)
 
 
+def test_a_fingerprint_depends_on_no_other_output_of_the_call():
+    """Else "some output of this call is None" would be an event, which holds far likelier than a single None."""
+    alone = encode([0.5, -0.0], 2).fingerprints
+    for beside in (None, "x", True, (1.0,), np.float64(2.0)):
+        assert np.array_equal(encode([0.5, -0.0, beside], 3).fingerprints[:2], alone), beside
+    # The type of an array is that of its least simple entry.
+    assert np.array_equal(
+        encode(np.array([3, 2**53]), 2).fingerprints, encode([3.0, 2.0**53], 2).fingerprints
+    )
+    large = encode(np.array([2**53, 2**53 + 1, -(2**53), -(2**53) - 1]), 4).fingerprints
+    assert len(set(large.tolist())) == 4
+    assert (
+        encode(np.array([7, 2**64 - 1], dtype=np.uint64), 2).fingerprints[0]
+        == encode([7.0], 1).fingerprints[0]
+    )
+
+
+def test_an_array_without_axes_is_the_number_that_it_holds():
+    numbers = encode([np.array(0.5), np.array(3), np.array(1, dtype=bool), np.array("x"), None], 5)
+    plain = encode([0.5, 3, True, "x", None], 5)
+    assert np.array_equal(numbers.fingerprints, plain.fingerprints)
+    assert numbers.kind_names == plain.kind_names
+    assert np.array_equal(numbers.numbers, plain.numbers, equal_nan=True)
+    with pytest.raises(InputError, match="type complex"):
+        encode([np.array(1j)], 1)
+
+
 def test_join_brings_kinds_and_widths_together():
     joined = join(encode([None, (1.0, 2.0)], 2), encode(["x"], 1))
     assert joined.size == 3
