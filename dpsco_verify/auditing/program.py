@@ -19,11 +19,12 @@ fails. When its standard input ends, so should the program.
 
 from __future__ import annotations
 
+import os
 import shlex
 import threading
 import time
-import weakref
 from collections.abc import Sequence
+from multiprocessing.util import Finalize
 from types import TracebackType
 from typing import Any, Self
 
@@ -74,7 +75,8 @@ class Program:
         self._shown = command if isinstance(command, str) else shlex.join(command)
         self._time_limit = require_positive("time_limit", time_limit)
         self._running: RunningProgram | None = None
-        self._finalizer: weakref.finalize[[], Program] | None = None
+        self._finalizer: Finalize | None = None
+        self._home = 0
         self._requests = 0
         self._one_at_a_time = threading.Lock()
         self.takes_rng = seeded
@@ -137,14 +139,16 @@ class Program:
         return f"Program({self._shown!r})"
 
     def _started(self) -> RunningProgram:
-        if self._running is None:
+        if self._running is None or self._home != os.getpid():
+            # What a copy of this process finds running is served by threads that the copy does not have.
             try:
                 program = RunningProgram(self._arguments)
             except (OSError, ValueError) as error:
                 why = getattr(error, "strerror", None) or error
                 raise self._error(f"cannot be started ({why}); give a program that may be executed") from None
-            self._running, self._requests = program, 0
-            self._finalizer = weakref.finalize(self, program.end_now)
+            self._running, self._requests, self._home = program, 0, os.getpid()
+            # Unlike weakref's, these also run at the end of a process that multiprocessing has forked.
+            self._finalizer = Finalize(self, program.end_now, exitpriority=0)
         return self._running
 
     def _stop(self, *, grace: float) -> None:
@@ -152,7 +156,8 @@ class Program:
         if program is not None:
             program.end(grace=grace)
         if self._finalizer is not None:
-            self._finalizer.detach()
+            self._finalizer.cancel()
+            self._finalizer = None
 
     def _require_silence(self, program: RunningProgram, asked: str) -> None:
         """Refuse what the program said after its last answer: the next answer would begin with it."""

@@ -16,6 +16,8 @@ import threading
 import time
 from collections.abc import Sequence
 
+from dpsco_verify.execution.own_process import how_it_ended
+
 _CHUNK = 1 << 16
 _QUEUED = 64  # chunks; a program that answers more than it was asked has to wait
 _KEPT = 8192
@@ -99,21 +101,13 @@ class RunningProgram:
                 # of its group cannot have passed to somebody else.
                 self._kill()
                 self._process.wait()
-                self._how = self._status() if by_itself else HAD_TO_BE_ENDED
+                self._how = how_it_ended(self._process.returncode) if by_itself else HAD_TO_BE_ENDED
                 self._join()
         return self._how
 
     def end_now(self) -> None:
         """End the program and its children without waiting for its own end."""
         self.end(grace=0.0)
-
-    def _status(self) -> str:
-        code = self._process.returncode
-        if code >= 0:
-            return f"ended with exit status {code}"
-        with contextlib.suppress(ValueError):
-            return f"was ended by {signal.Signals(-code).name}"
-        return f"was ended by signal {-code}"
 
     def _close_stdin(self) -> None:
         # While the writer is stuck the pipe is left to it: the program's end will set it free.

@@ -13,7 +13,7 @@ from dpsco_verify.ledger.profile import Profile
 
 _MORE = """\b
 Exit codes: 0 no audit found a violation; 1 at least one did; 2 wrong usage or
-bad input.
+bad input; 70 broken off: a fault of the program, and no verdict.
 """
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import shlex
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,12 @@ import click
 from dpsco_verify.cli.options import FORMATS
 from dpsco_verify.cli.progress import progress
 from dpsco_verify.errors import InputError
+from dpsco_verify.ledger.gate import ExitCode
 from dpsco_verify.ledger.profile import SAMPLES, Profile
 
 if TYPE_CHECKING:
+    from dpsco_verify.evidence import AuditRecord
+    from dpsco_verify.execution.own_process import Tell
     from dpsco_verify.gating.config import GateConfig
     from dpsco_verify.gating.run import Planned
 
@@ -74,7 +78,9 @@ In pyproject.toml the same tables stand under tool.dpsco-verify.
 
 \b
 Exit codes: 0 no claim violated; 1 at least one violated; 2 wrong usage or bad
-input, or a mechanism that cannot be audited; 3 undecided.
+input, or a mechanism that cannot be audited; 3 undecided; 70 broken off: the
+process that judged was ended, as by a mechanism that exits, or a fault of the
+program. Below 64 only what was judged as a whole.
 """
 
 
@@ -157,25 +163,61 @@ def gate(
         raise click.UsageError("--select chooses among the audits of a --config")
     from rich.console import Console
 
-    from dpsco_verify.gating.load import make_importable
-    from dpsco_verify.gating.run import run_gate
     from dpsco_verify.reporting import check_writable, print_report, write_reports
 
-    make_importable(Path.cwd())
     chosen = _from_file(config, settings) if config is not None else _of_one_audit(mechanism, settings)
     check_writable(out)
-    with _ended_in_order(), progress("auditing") as report:
-        record, certificates = run_gate(
-            chosen,
-            select=select,
-            profile=f"{settings['samples']} samples" if settings["samples"] is not None else None,
-            reproduce=lambda one: _command(one, chosen, config),
-            progress=report,
-        )
-        write_reports(record, out, formats or FORMATS, extra_files=dict(certificates))
+    profile = f"{settings['samples']} samples" if settings["samples"] is not None else None
+    with _ended_in_order():
+        record, certificates = _judged(partial(_judge, chosen, config, select, profile))
+        write_reports(record, out, formats or FORMATS, extra_files=certificates)
     print_report(record, Console())
     click.echo(f"Reports: {out}")
     sys.exit(record.exit_code)
+
+
+def _judge(
+    chosen: GateConfig, config: Path | None, select: tuple[str, ...], profile: str | None, tell: Tell
+) -> tuple[AuditRecord, dict[str, bytes]]:
+    """Run the gate, whose mechanisms may do what they like to this process."""
+    from dpsco_verify.gating.load import make_importable
+    from dpsco_verify.gating.run import run_gate
+
+    make_importable(Path.cwd())
+    record, certificates = run_gate(
+        chosen,
+        select=select,
+        profile=profile,
+        reproduce=lambda one: _command(one, chosen, config),
+        progress=tell,
+    )
+    return record, dict(certificates)
+
+
+def _judged(judge: Callable[[Tell], Any]) -> Any:
+    """Return what `judge` returns in a process of its own; where that is ended, say so and exit."""
+    from dpsco_verify.execution.own_process import OwnProcess, ProcessEndedError
+
+    at = "loading the mechanisms"
+    # The process first: the progress bar has a thread.
+    with OwnProcess(judge) as process, progress("auditing") as report:
+
+        def heard(done: int, total: int, key: str) -> None:
+            nonlocal at
+            at = f"auditing {key}"
+            if report is not None:
+                report(done, total, key)
+
+        try:
+            return process.answer(heard)
+        except ProcessEndedError as error:
+            ended = error
+    click.echo(
+        f"dpsco-verify: while {at} the judging process {ended}, so there is no verdict and nothing was written; a "
+        "mechanism must return its outputs and must not end its process",
+        err=True,
+    )
+    sys.exit(int(ExitCode.BROKE_OFF))
 
 
 def _of_one_audit(mechanism: str | None, settings: dict[str, Any]) -> GateConfig:

@@ -1,10 +1,14 @@
 """``dpsco-verify``: the group that the commands belong to.
 
-Results go to stdout or to files, progress and errors to stderr. Bad input is one line on stderr and exit code 2.
+Results go to stdout or to files, progress and errors to stderr. Bad input is one line on stderr and exit code 2; what
+nobody expected is a traceback on stderr, a line that says that it is no verdict, and exit code 70.
 """
 
 from __future__ import annotations
 
+import os
+import sys
+import traceback
 from typing import Any
 
 import click
@@ -26,7 +30,7 @@ _COMMANDS: tuple[click.Command, ...] = (audit, claims, compare, explain, gate, h
 
 
 class _Group(click.Group):
-    """A group whose commands turn :class:`InputError` into one line on stderr and exit code 2."""
+    """A group whose commands turn every error into an exit code that says what it is."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -39,6 +43,22 @@ class _Group(click.Group):
             # As a shell has it; 1 would say that a verdict is not as expected.
             click.echo("dpsco-verify: interrupted", err=True)
             ctx.exit(130)
+        except BrokenPipeError:
+            click.echo("dpsco-verify: broken pipe: whoever read the output has gone", err=True)
+            # Python would try to write the rest in the end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(141)
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except Exception as error:  # noqa: BLE001  no crash may look like a verdict
+            traceback.print_exception(error)
+            said = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
+            click.echo(
+                f"dpsco-verify: broken off by a fault of the program, which is no verdict ({said}); report it with "
+                "the lines above",
+                err=True,
+            )
+            ctx.exit(int(ExitCode.BROKE_OFF))
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXIT_CODES)

@@ -24,7 +24,8 @@ _WIDE = 130
 
 _MORE = """\b
 Exit codes: 0 every fault caught and every control left alone; 1 at least one
-verdict is another than expected; 2 wrong usage or bad input.
+verdict is another than expected; 2 wrong usage or bad input; 70 broken off: a
+fault of the program, and no verdict.
 """
 
 

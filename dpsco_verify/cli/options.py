@@ -16,7 +16,8 @@ FORMATS = ("json", "html", "markdown", "junit", "figures")
 
 EXIT_CODES = """\b
 Exit codes: 0 every verdict as expected; 1 at least one is not; 2 wrong usage or
-bad input; 3 undecided (a check that had to decide could not within its budget).
+bad input; 3 undecided (a check that had to decide could not within its budget);
+70 broken off: a fault of the program, and no verdict.
 """
 
 EXECUTORS = ("serial", "loky", "dask")

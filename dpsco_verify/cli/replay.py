@@ -15,7 +15,8 @@ from dpsco_verify.ledger.gate import ExitCode
 def replay(files: tuple[Path, ...]) -> None:
     """Check certificates with the independent checker.
 
-    Exit codes: 0 all accepted; 1 at least one rejected; 2 a file cannot be read.
+    Exit codes: 0 all accepted; 1 at least one rejected; 2 a file cannot be read; 70 broken off: a fault of the
+    program, and no verdict.
     """
     from dpsco_verify.evidence import checker
 

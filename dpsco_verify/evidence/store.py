@@ -75,7 +75,7 @@ def decode(data: bytes) -> AuditRecord:
         return _decoder.decode(data)
     except InputError:
         raise
-    except (msgspec.MsgspecError, ValueError) as error:
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise InputError(
             f"results={len(data)} bytes are no record of a run: {_one_line(error)}; give a results.json that an "
             "audit has written"

@@ -9,12 +9,15 @@ import signal
 import threading
 import time
 import traceback
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import cloudpickle
 from loky.backend.process import LokyProcess
 from loky.backend.utils import kill_process_tree
 
+from dpsco_verify.errors import InputError
 from dpsco_verify.execution.threads import ONE_THREAD
 
 _PARENT_POLL = 0.5
@@ -45,13 +48,14 @@ def packed(message: object) -> bytes:
     return content
 
 
-def opened(answer: bytes) -> Any:
-    """Return what the worker's function has returned, or raise what it has raised."""
+def opened(answer: bytes, loads: Callable[[bytes], Any] = pickle.loads) -> Any:
+    """Return what the worker's function has returned, or raise what it has raised; `loads` undoes what `dumps` did."""
     raised, content, remote = pickle.loads(answer)  # noqa: S301  from a process of our own
-    value = pickle.loads(content)  # noqa: S301  the same
+    value = loads(content)
     if not raised:
         return value
-    value.__cause__ = RemoteTraceback(remote)
+    if remote:
+        value.__cause__ = RemoteTraceback(remote)
     raise value
 
 
@@ -94,22 +98,33 @@ def _work(channel: Any, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # A process that work forks off would keep the channel open when we are gone.
     os.register_at_fork(after_in_child=channel.close)
-    _end_with_parent(parent)
+    end_with_parent(parent)
     while True:
         try:
             message = channel.recv_bytes()
         except (EOFError, OSError):
             return
-        channel.send_bytes(_answered(message))
+        channel.send_bytes(answered(partial(_called, message)))
 
 
-def _answered(message: bytes) -> bytes:
+def _called(message: bytes) -> Any:
+    function, args, kwargs = pickle.loads(message)  # noqa: S301  from the process that we work for
+    return function(*args, **kwargs)
+
+
+def answered(call: Callable[[], Any], dumps: Callable[[Any], bytes] = packed) -> bytes:
+    """Return what `call` returns or raises, as bytes for :func:`opened`; what it returns is written by `dumps`."""
     try:
-        function, args, kwargs = pickle.loads(message)  # noqa: S301  from the process that we work for
-        answer = False, packed(function(*args, **kwargs)), ""
+        answer = False, dumps(call()), ""
     except BaseException as error:  # noqa: BLE001  raised again where the result is asked for
-        answer = True, _packed_error(error), "".join(traceback.format_exception(error))
+        answer = True, _packed_error(error), _where(error)
     return pickle.dumps(answer)
+
+
+def _where(error: BaseException) -> str:
+    """Return the traceback that tells more than the error does: of an error of the caller's, that of its cause."""
+    shown = error.__cause__ if isinstance(error, InputError) else error
+    return "" if shown is None else "".join(traceback.format_exception(shown))
 
 
 def _packed_error(error: BaseException) -> bytes:
@@ -122,7 +137,7 @@ def _packed_error(error: BaseException) -> bytes:
     return content
 
 
-def _end_with_parent(parent: int) -> None:
+def end_with_parent(parent: int) -> None:
     """Make this process end soon after the one that it works for has been killed."""
 
     def watch() -> None:

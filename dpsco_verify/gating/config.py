@@ -148,7 +148,7 @@ def load_config(path: Path) -> GateConfig:
         raise InputError(
             f"config={str(path)!r} cannot be read ({error.strerror}); give a TOML file"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValueError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValueError, RecursionError) as error:
         raise InputError(f"config={str(path)!r} is no TOML ({_line(error)}); mend it") from None
     where = ""
     if path.name == "pyproject.toml":

@@ -89,7 +89,7 @@ def _called(name: str, found: Any) -> Any:
         return found
     try:
         return found()
-    except Exception as error:  # noqa: BLE001  the user's own function may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001  the user's own function may raise anything
         raise InputError(
             f"pair={name!r} was called without arguments and raised {_said(error)}; {_PAIR}"
         ) from None
@@ -103,7 +103,7 @@ def _from_file(path: Path) -> list[tuple[Any, Any]]:
         pairs = msgspec.convert(items, type=list[_Pair], strict=True)
     except OSError as error:
         raise InputError(f"pair={str(path)!r} cannot be read ({error.strerror}); give a JSON file") from None
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(
             f'pair={str(path)!r} holds no pairs ({_line(error)}); give {{"d": …, "d_prime": …}} or a list of these'
         ) from None
@@ -158,5 +158,5 @@ def _said(error: BaseException) -> str:
     return _line(f"{type(error).__name__}: {error}").rstrip(": ")
 
 
-def _line(error: Exception | str) -> str:
+def _line(error: BaseException | str) -> str:
     return " ".join(str(error).split())

@@ -55,7 +55,7 @@ def load_baseline(path: Path | None = None) -> Mapping[str, Expectation]:
         raise InputError(
             f"baseline={str(source)!r} cannot be read ({error.strerror}); give a readable file"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError, RecursionError) as error:
         raise InputError(
             f"baseline={str(source)!r} is no baseline ({error}); see dpsco_verify/ledger/claims.toml"
         ) from None

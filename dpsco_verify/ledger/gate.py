@@ -9,12 +9,14 @@ from dpsco_verify.evidence import ComparisonRecord, Finding, MuseumRecord, Verdi
 
 
 class ExitCode(IntEnum):
-    """The exit codes of ``dpsco-verify``."""
+    """The exit codes of ``dpsco-verify``; those below 64 are verdicts, or the caller's to mend."""
 
     AS_EXPECTED = 0
     NOT_AS_EXPECTED = 1
     BAD_INPUT = 2
     UNDECIDED = 3
+    BROKE_OFF = 70
+    """No verdict: a fault of the program, or the process that judged was ended (EX_SOFTWARE of sysexits.h)."""
 
 
 def exit_code(

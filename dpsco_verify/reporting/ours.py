@@ -110,7 +110,7 @@ def _known(folder: Path) -> _Known | None:
     if results.is_file():
         try:
             told = msgspec.json.decode(results.read_bytes(), type=_Record).files()
-        except (msgspec.MsgspecError, ValueError):
+        except (msgspec.MsgspecError, ValueError, RecursionError):
             # Somebody else's results.json, unless the marker lists it.
             told = set()
     if MARKER not in listed:

@@ -151,6 +151,7 @@ def test_a_kill_half_way_leaves_the_earlier_report(here):
     wait_for((here / "pids").exists)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate(timeout=300)
+    wait_for(lambda: not running((here / "pids").read_text()))
     assert {path: path.read_bytes() for path in (here / "reports").rglob("*") if path.is_file()} == earlier
     assert [path.name for path in (here / "reports").iterdir()] == ["gate"]
 

@@ -170,12 +170,13 @@ def decode(data: bytes) -> Certificate:
     """Return the certificate in `data`, or raise :class:`Unreadable` or :class:`Rejected`."""
     try:
         msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Unreadable(f"this is no JSON: {error}") from None
-    try:
         return msgspec.json.decode(data, type=Certificate, strict=True)
     except msgspec.ValidationError as error:
         raise Rejected(f"this is no certificate: {error}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Unreadable(f"this is no JSON: {error}") from None
+    except RecursionError:
+        raise Unreadable("its values are nested too deep") from None
 
 
 def check(certificate: Certificate) -> str:
