@@ -12,6 +12,7 @@ from benchmarks.record import Row, row
 from benchmarks.size import Size
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing import AuditResult, AuditVerdict, audit
+from dpsco_verify.execution.own_process import OwnProcess
 
 GROUP = "audit"
 TRUE_EPSILON = 1.25
@@ -51,3 +52,21 @@ def rows(size: Size) -> Iterator[Row]:
         unit="x",
         note="selection, test, detectability",
     )
+    yield row(
+        GROUP,
+        "one of 10,000 samples that finds nothing, in a process of its own over in this one",
+        _apart(size),
+        unit="x",
+        note="what a test with assert_private pays so that nothing ends pytest",
+    )
+
+
+def _apart(size: Size) -> list[float]:
+    def here() -> AuditResult:
+        return audit(laplace_sum, [0.0], [1.0], epsilon=TRUE_EPSILON, samples=size.of(10_000, 1_000))
+
+    def apart() -> object:
+        with OwnProcess(lambda _: here()) as process:
+            return process.answer()
+
+    return [a / b for a, b in in_turn(apart, here, rounds=size.of(15, 1), clock=WALL)]

@@ -6,6 +6,7 @@ import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from dpsco_verify.auditing.mechanism import mechanism_name
 from dpsco_verify.errors import InputError
 from dpsco_verify.execution import stream
 from dpsco_verify.plugin import finding, message
+from dpsco_verify.plugin.judging import judged, members
 from dpsco_verify.plugin.settings import Settings
 from dpsco_verify.plugin.shares import AuditedTest
 
@@ -68,15 +70,21 @@ def run_audit(
     if asked.number in asked.test.violations:
         raise AssertionError(asked.test.violations[asked.number])
     level = asked.test.charge()
+    name = arguments["name"] or mechanism_name(mechanism)
     try:
-        result = audit(mechanism, alpha=level, seed=asked.seed, **arguments, **options)
+        result = judged(
+            partial(audit, mechanism, alpha=level, seed=asked.seed, **arguments, **options),
+            name=name,
+            own_process=asked.settings.own_process,
+            shared=[mechanism, *arguments.values(), *options.values(), *members(arguments["pairs"])],
+        )
     except InputError as error:
         # Bad arguments are refused before anything is drawn; a mechanism that misbehaves leaves an audit undecided.
         if isinstance(error, MechanismError):
-            _book_failure(asked, arguments, mechanism, level, error)
+            _book_failure(asked, name, level, error)
         raise error.with_traceback(None)  # noqa: B904  the test's own line is the place to look at
     except BaseException as error:
-        _book_failure(asked, arguments, mechanism, level, error)
+        _book_failure(asked, name, level, error)
         raise
     _book(
         asked,
@@ -105,10 +113,7 @@ def _require_known(options: Mapping[str, Any]) -> None:
             )
 
 
-def _book_failure(
-    asked: Audit, arguments: Mapping[str, Any], mechanism: Any, level: float, error: BaseException
-) -> None:
-    name = arguments["name"] or mechanism_name(mechanism)
+def _book_failure(asked: Audit, name: str, level: float, error: BaseException) -> None:
     said = " ".join(f"{type(error).__name__}: {error}".split())
     _book(
         asked,

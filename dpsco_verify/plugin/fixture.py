@@ -75,7 +75,10 @@ class AssertPrivate:
         pytest.fail.Exception
             If the audit could not decide; the message says what to raise.
         InputError
-            For a bad argument, or (``MechanismError``) a mechanism that cannot be audited.
+            For a bad argument, or (``MechanismError``) a mechanism that cannot be audited, such as one that ends its
+            process.
+        AuditBrokeOffError
+            If the audit itself fails; that is no verdict.
         """
         __tracebackhide__ = True
         from dpsco_verify.plugin.assertion import Audit, run_audit  # noqa: PLC0415  pytest is to start at once

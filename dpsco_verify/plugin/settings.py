@@ -10,16 +10,24 @@ import pytest
 SAMPLES = {"quick": 10_000, "standard": 100_000, "deep": 1_000_000}
 """Samples per data set, at most, that an audit draws under each profile."""
 
-_DEFAULTS = {"error_budget": "1e-6", "profile": "quick", "seed": "0", "report": ""}
+_DEFAULTS = {"error_budget": "1e-6", "profile": "quick", "seed": "0", "report": "", "process": "own"}
 _HELP = {
     "error_budget": "The probability, at most, that any audit of the session alarms falsely (default: 1e-6).",
     "profile": "Samples per data set and audit: "
     + ", ".join(f"{name} {samples:,}" for name, samples in SAMPLES.items())
     + " (default: quick).",
     "seed": "The root of all random numbers of the audits (default: 0).",
+    "process": "Where an audit runs: in a process of its own, so that a mechanism that ends it fails the test, or in "
+    "the same as the test, for what does not survive a fork (default: own).",
     "report": "Write one report of all audits of the session to this folder; replaced as a whole, or not at all.",
 }
-_METAVARS = {"error_budget": "ALPHA", "profile": "|".join(SAMPLES), "seed": "N", "report": "DIR"}
+_METAVARS = {
+    "error_budget": "ALPHA",
+    "profile": "|".join(SAMPLES),
+    "seed": "N",
+    "report": "DIR",
+    "process": "own|same",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,12 +44,15 @@ class Settings:
         The root seed, at least 0.
     report
         Where the session's report goes, from the root of the file system; None for nowhere.
+    own_process
+        Whether each audit has a process of its own, where the system can fork one.
     """
 
     error_budget: float
     profile: str
     seed: int
     report: Path | None
+    own_process: bool
 
     @property
     def samples(self) -> int:
@@ -70,6 +81,7 @@ def read_settings(config: pytest.Config) -> Settings:
         profile=_profile(*_given(config, "profile")),
         seed=_seed(*_given(config, "seed")),
         report=_report(config),
+        own_process=_own_process(*_given(config, "process")),
     )
 
 
@@ -108,6 +120,12 @@ def _seed(name: str, text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise pytest.UsageError(f"{name}={text!r} is no seed; give an integer of at least 0")
     return int(text)
+
+
+def _own_process(name: str, text: str) -> bool:
+    if text not in {"own", "same"}:
+        raise pytest.UsageError(f"{name}={text!r} is no process; give own or same")
+    return text == "own"
 
 
 def _report(config: pytest.Config) -> Path | None:

@@ -435,7 +435,7 @@ def test_a_crashed_worker_leaves_a_report_that_says_so(tmp_path):
         + """
 def test_crash(assert_private):
     import os
-    os._exit(9)
+    os._exit(0)
 """,
     )
     session = run_as_a_user(tmp_path, "-n", "1", "--dpsco-report=out", "-k", "good or crash")
@@ -513,6 +513,7 @@ BAD_OPTIONS = {
     "--dpsco-seed=-1": "an integer of at least 0",
     "--dpsco-seed=1.5": "an integer of at least 0",
     "--dpsco-seed=²": "an integer of at least 0",
+    "--dpsco-process=other": "give own or same",
     "--dpsco-report=": "names no folder",
 }
 
@@ -599,6 +600,7 @@ def test_the_options_and_the_fixture_explain_themselves(suite):
         "--dpsco-error-budget",
         "--dpsco-profile",
         "--dpsco-seed",
+        "--dpsco-process",
         "--dpsco-report",
         "dpsco_report",
     ):
@@ -685,7 +687,7 @@ def test_the_example_of_the_readme_passes_and_fails_as_shown(suite, pytester):
 
 def test_the_readme_names_every_option():
     section = README[README.index("\n## Pin a mechanism's guarantee") :]
-    for name in ("error-budget", "profile", "seed", "report"):
+    for name in ("error-budget", "profile", "seed", "process", "report"):
         assert f"`--dpsco-{name}" in section
         assert f"`dpsco_{name.replace('-', '_')}`" in section
 

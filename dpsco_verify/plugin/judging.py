@@ -1,0 +1,85 @@
+"""Where an audit of a test runs: what ends its process must fail the test, not end pytest as if all had gone well."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from dpsco_verify.auditing import AuditResult, MechanismError
+from dpsco_verify.errors import InputError
+from dpsco_verify.execution.own_process import CAN_FORK, OwnProcess, ProcessEndedError
+
+_LEAVE_ALONE = "so there is no verdict; it must return its outputs and must not end its process"
+
+
+class AuditBrokeOffError(RuntimeError):
+    """An audit ended by a fault of the program, or of a function that it was given; nothing is known of the claim."""
+
+
+def judged(
+    audit: Callable[[], AuditResult], *, name: str, own_process: bool, shared: Sequence[Any]
+) -> AuditResult:
+    """Return what `audit` returns, called in a copy of this process where `own_process` and the system allow it.
+
+    Parameters
+    ----------
+    audit
+        Makes the audit.
+    name
+        How messages name the mechanism.
+    own_process
+        Whether the audit is to have a process of its own.
+    shared
+        What the result refers to: in the result these are the test's own objects.
+
+    Raises
+    ------
+    InputError
+        As the audit raises it; MechanismError also if its process was ended.
+    AuditBrokeOffError
+        If the audit raises anything else.
+    """
+    __tracebackhide__ = True
+    try:
+        if own_process and CAN_FORK:
+            with OwnProcess(lambda _: audit(), shared=shared) as process:
+                result: AuditResult = process.answer()
+                return result
+        with _told_of_exits():
+            return audit()
+    except InputError:
+        raise
+    except ProcessEndedError as ended:
+        raise MechanismError(f"mechanism={name}: the process of its audit {ended}, {_LEAVE_ALONE}") from None
+    except Exception as error:
+        said = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
+        raise AuditBrokeOffError(
+            f"the audit of {name} was broken off, which is no verdict ({said}): a fault of dpsco_verify, or of a "
+            "function that the audit was given"
+        ) from error
+
+
+def members(pairs: Any) -> Iterable[Any]:
+    """Yield the data sets of a list of pairs, and nothing of anything else."""
+    for pair in pairs if isinstance(pairs, list | tuple) else ():
+        if isinstance(pair, list | tuple):
+            yield from pair
+
+
+@contextmanager
+def _told_of_exits() -> Iterator[None]:
+    """Make ``os._exit`` raise: in this process that is all that can be done about it."""
+    ends, home = os._exit, os.getpid()
+
+    def refuse(status: int) -> NoReturn:
+        if os.getpid() != home:  # a process that the mechanism has forked off
+            ends(status)
+        raise ProcessEndedError(f"would have ended with exit status {status}, by os._exit")
+
+    os._exit = refuse
+    try:
+        yield
+    finally:
+        os._exit = ends

@@ -1,0 +1,138 @@
+"""The pytest plugin and mechanisms that end their process: the session fails, and says that there is no verdict."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.slow  # sessions of their own
+
+HEAD = """
+import ctypes
+import os
+
+import numpy as np
+import pytest
+
+D, E = [0.0], [1.0]
+
+
+def laplace(dataset, size, rng):
+    return dataset[0] + rng.laplace(size=size)
+
+
+def exits(dataset, size, rng):
+    os._exit(0)
+
+
+def exits_late(dataset, size, rng):
+    return os._exit(0) if size > 500 else laplace(dataset, size, rng)
+
+
+def exits_in_c(dataset, size, rng):
+    ctypes.CDLL(None).exit(0)
+"""
+ENDING = """
+@pytest.mark.parametrize("mechanism", [exits, exits_late, exits_in_c, laplace])
+def test_it(assert_private, mechanism):
+    assert_private(mechanism, D, E, epsilon=1.0)
+"""
+
+
+def session(folder, text, *arguments):
+    (folder / "test_it.py").write_text(HEAD + text)
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    options = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-W", "error", "-rA")
+    done = subprocess.run(  # noqa: S603  our own program
+        [sys.executable, "-m", "pytest", *options, *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_mechanism_that_ends_its_process_fails_its_test_alone(tmp_path, workers):
+    code, out = session(tmp_path, ENDING, "-n", workers)
+    assert code == 1
+    assert "3 failed, 1 passed" in out.splitlines()[-1]
+    for name in ("exits", "exits_late", "exits_in_c"):
+        assert re.search(
+            rf"^E +.*MechanismError: mechanism={name}: the process of its audit ended with exit status 0, so there "
+            "is no verdict",
+            out,
+            re.MULTILINE,
+        )
+    assert "AssertionError" not in out
+    assert "4 audits: 0 violated, 3 undecided, 1 not violated" in out
+
+
+def test_in_the_process_of_the_test_an_exit_by_python_fails_it_too(tmp_path):
+    code, out = session(tmp_path, ENDING, "--dpsco-process=same", "-k", "not in_c")
+    assert code == 1
+    assert "2 failed, 1 passed" in out.splitlines()[-1]
+    assert out.count("would have ended with exit status 0, by os._exit in call") >= 2
+
+
+def test_a_process_that_a_mechanism_forks_off_may_end(tmp_path):
+    text = """
+def test_it(assert_private):
+    def with_help(dataset, size, rng):
+        pid = os.fork()
+        if not pid:
+            os._exit(0)
+        os.waitpid(pid, 0)
+        return laplace(dataset, size, rng)
+
+    assert_private(with_help, D, E, epsilon=1.0)
+"""
+    warned = ("-W", "ignore:.*fork:DeprecationWarning")
+    for where in ("own", "same"):
+        code, out = session(tmp_path, text, f"--dpsco-process={where}", *warned)
+        assert code == 0, out
+
+
+def test_a_fault_within_the_audit_is_no_violation(tmp_path):
+    text = """
+@pytest.mark.parametrize("fault", [AssertionError("odd"), IndexError("odd")])
+def test_it(assert_private, fault):
+    def feature(outputs):
+        raise fault
+
+    assert_private(laplace, D, E, epsilon=1.0, features={"mine": feature})
+"""
+    for where in ("own", "same"):
+        code, out = session(tmp_path, text, f"--dpsco-process={where}")
+        assert code == 1
+        assert len(re.findall(r"^E +\S+AuditBrokeOffError: the audit of laplace", out, re.MULTILINE)) == 2
+        assert "the audit of laplace was broken off, which is no verdict (AssertionError: odd)" in out
+        assert "raise fault" in out
+        assert "2 audits: 0 violated, 2 undecided, 0 not violated" in out
+
+
+def test_the_result_is_that_of_the_process_of_the_test(tmp_path):
+    text = """
+def test_it(assert_private, monkeypatch):
+    def closure(dataset, size, rng):
+        return SCALE * laplace(dataset, size, rng)
+
+    monkeypatch.setitem(globals(), "SCALE", 2.0)
+    result = assert_private(closure, D, E, epsilon=1.0, features={"mine": lambda outputs: np.cos(outputs)})
+    assert {id(result.witness.d), id(result.witness.d_prime)} == {id(D), id(E)}
+    assert result.reproduce() == result
+    with pytest.raises(AssertionError, match="closure violates 0.1-DP"):
+        assert_private(closure, D, E, epsilon=0.1)
+"""
+    lines = []
+    for where in ("own", "same"):
+        code, out = session(tmp_path, text, f"--dpsco-process={where}", "-v")
+        assert code == 0, out
+        lines.append(re.findall(r"^(?:not )?violated .*", out, re.MULTILINE))
+    assert len(lines[0]) == 2
+    assert lines[0] == lines[1]
