@@ -4,6 +4,7 @@ An output is a number, a truth value, a string, bytes, None, or a tuple, list or
 **entries** are its numbers in order (a string, None or an empty place is an entry without a number, NaN); its **kind**
 is its type with those of its parts; its **fingerprint** is a 64-bit hash of exactly what it is, bits included: equal
 outputs have equal fingerprints, -0.0 and 0.0 have different ones, and every NaN has one of its own pattern.
+It depends on no other output of the call: else what a whole call returns would be judged as if it were one output.
 """
 
 from __future__ import annotations
