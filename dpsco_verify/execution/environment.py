@@ -1,4 +1,4 @@
-"""What a process computes with: the sources of this package and the versions under it, as one short text."""
+"""What a process computes with: the sources of this package, the versions under it and the kind of processor."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import dpsco_verify
+from dpsco_verify.processor import processor
 
 NUMERIC_LIBRARIES = ("numpy", "scipy", "numba")
 """The libraries that every unit's numbers may hang on."""
 
 
 def library_versions() -> dict[str, str]:
-    """Return the versions of Python, the machine's kind, and the numeric libraries."""
-    found = {"python": f"{platform.python_implementation()} {platform.python_version()} {platform.machine()}"}
+    """Return the versions of Python and the numeric libraries, and the kind of processor as the libraries see it."""
+    found = {
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "processor": processor(),
+    }
     for name in NUMERIC_LIBRARIES:
         try:
             found[name] = version(name)
@@ -27,7 +31,7 @@ def library_versions() -> dict[str, str]:
 
 @functools.cache
 def environment() -> str:
-    """Return a text that is equal for two processes that compute with the same sources and libraries.
+    """Return a text that is equal for two processes that compute with the same sources, libraries and instructions.
 
     It is made once in a process: sources that change later are not the ones that the process has loaded.
     """

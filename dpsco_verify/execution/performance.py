@@ -58,8 +58,9 @@ def perform_in_worker(unit: WorkUnit, expected: str | None = None) -> Performanc
     """
     if expected is not None and environment() != expected:
         raise OtherEnvironmentError(
-            f"the worker on host={socket.gethostname()!r} runs other versions than this process ({environment()}, "
-            f"expected {expected}); install the same there and restart it"
+            f"the worker on host={socket.gethostname()!r} runs other versions than this process, or on another kind "
+            f"of processor ({environment()}, expected {expected}); start the audit and its workers on machines of one "
+            "kind with the same versions"
         )
     one_thread_from_now_on()
     return perform(unit)

@@ -1,4 +1,4 @@
-"""The version of the code that a function runs: a hash of all source files that it can reach, and of the libraries.
+"""The version of the code that a function runs: a hash of all sources that it can reach, the libraries, the processor.
 
 What a file imports is read from its text (:mod:`dpsco_verify.store.sources`). An import through a package whose
 ``__init__`` only hands names on leads to the module that defines the name, and to no other, so that changing one
@@ -6,6 +6,9 @@ statement's code changes the version of that statement's units alone. In doubt, 
 does anything else counts whole, with all that it imports; so do all files beside a module that may read them; a module
 that imports by names made at run time counts as all of its package. A source that was written after this process began
 may not be the one that it has loaded: then the version is one that no other process has.
+
+The kind of processor counts because the libraries choose their instructions by it, and with them the last digits: a
+store that was carried to another kind holds nothing that is known there.
 
 What is not seen: a file that changes what another one does when it is imported, without being imported by it.
 """

@@ -19,7 +19,8 @@ def unit_key(unit: WorkUnit) -> tuple[bytes, str]:
     """Return the key of a unit, 32 bytes, and the version of its code.
 
     The key is the SHA-256 of the name, the function, the arguments, of which the seed is one, and the version of all
-    code that the function and the arguments can reach (:mod:`dpsco_verify.store.code`).
+    code that the function and the arguments can reach, the kind of processor included
+    (:mod:`dpsco_verify.store.code`).
 
     Raises
     ------

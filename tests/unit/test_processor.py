@@ -1,0 +1,85 @@
+"""The kind of processor: seen as the libraries see it, in the keys of the store, and played at its lower levels."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from dpsco_verify.execution.environment import environment
+from dpsco_verify.processor import levels, main, processor
+
+SEEN = """
+import json, numpy
+from dpsco_verify.execution import WorkUnit
+from dpsco_verify.execution.environment import environment
+from dpsco_verify.processor import processor
+from dpsco_verify.store import unit_key
+print(json.dumps({
+    "features": numpy.show_config(mode="dicts")["SIMD Extensions"].get("found", []),
+    "processor": processor(),
+    "environment": environment(),
+    "key": unit_key(WorkUnit(name="unit", function=json.dumps))[0].hex(),
+}))
+"""
+
+
+@functools.cache
+def seen(**switches):
+    """Return what a process sees that was started with these switches."""
+    done = subprocess.run(  # noqa: S603  our own program
+        [sys.executable, "-W", "error", "-c", SEEN],
+        env=os.environ | switches,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+SWITCHES = {
+    "numba compiles for another": {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
+    "the C library chooses otherwise": {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA"},
+}
+if len(levels()) > 1:
+    _name = "NPY_DISABLE_CPU_FEATURES"
+    SWITCHES["numpy dispatches on nothing"] = {_name: next(iter(levels().values()))[_name]}
+
+
+@pytest.mark.parametrize("what", SWITCHES)
+def test_the_store_has_other_keys_on_another_kind_of_processor(what):
+    here, other = seen(), seen(**SWITCHES[what])
+    assert here["processor"] == processor()
+    assert here["environment"] == environment()
+    for name in ("processor", "environment", "key"):
+        assert here[name] != other[name]
+
+
+def test_the_levels_take_the_features_away_from_the_last_to_the_first():
+    features = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
+    assert len(levels()) == len(features) + 1
+    for count, (name, switches) in enumerate(levels().items()):
+        found = seen(**switches)
+        assert found["features"] == features[:count]
+        assert name == features[count - 1] if count else name not in features
+        if "NUMBA_CPU_NAME" in switches:
+            assert f"numba {switches['NUMBA_CPU_NAME']} " in found["processor"]
+    assert not switches
+    assert len({seen(**switches)["key"] for switches in levels().values()}) == len(levels())
+
+
+def test_a_command_runs_at_every_level_and_one_failure_is_a_failure(capfd):
+    program = "import os, sys; print(os.environ.get('NPY_DISABLE_CPU_FEATURES')); sys.exit({})"
+    disabled = [switches.get("NPY_DISABLE_CPU_FEATURES") for switches in levels().values()]
+    assert main([sys.executable, "-c", program.format(0)]) == 0
+    out, err = capfd.readouterr()
+    assert out.splitlines() == [str(one) for one in disabled]
+    assert all(name in err for name in levels())
+    fails_at_the_lowest = f"3 * (os.environ.get('NPY_DISABLE_CPU_FEATURES') == {disabled[0]!r})"
+    assert main([sys.executable, "-c", program.format(fails_at_the_lowest)]) == 3
+    assert main([]) == 0
