@@ -21,7 +21,7 @@ from dpsco_verify.evidence.comparison import (
     SystemAuditRecord,
     SystemRecord,
 )
-from dpsco_verify.evidence.values import Table
+from dpsco_verify.evidence.values import Table, rounded_up
 from dpsco_verify.related.catalogue import SYSTEMS
 
 REFERENCE = "algorithm-1"
@@ -88,7 +88,8 @@ def _problem(name: str) -> ProblemRecord:
         lipschitz=problem.population.lipschitz,
         diameter=problem.convex_set.diameter,
         minimum=problem.minimum.value,
-        gap=problem.minimum.gap,
+        # A bound between two nearly equal numbers, whose rounding is in its sixth digit.
+        gap=rounded_up(problem.minimum.gap, 2),
     )
 
 

@@ -13,6 +13,8 @@ from dpsco_verify.arrays import FloatArray
 
 CONFIDENCE = 0.95
 _FEWEST_SIZES = 3
+_DECIMALS = 12
+"""Of an exponent: logarithms of sizes and values are below 100 and right to 1e-14, and so is the slope through them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,9 +47,14 @@ def exponent(sizes: Sequence[float], values: Sequence[float]) -> Interval | None
     """
     if len(set(sizes)) < _FEWEST_SIZES or min(values) <= 0.0:
         return None
-    fit = stats.linregress(np.log(sizes), np.log(values))
-    half = float(stats.t.isf((1.0 - CONFIDENCE) / 2.0, len(sizes) - 2) * fit.stderr)
-    return Interval(value=float(fit.slope), low=float(fit.slope) - half, high=float(fit.slope) + half)
+    logarithms = np.log(values)
+    fit = stats.linregress(np.log(sizes), logarithms)
+    # For equal values the fit calls the size of the deviations, of which there are none, undefined.
+    error = float(fit.stderr) if np.ptp(logarithms) > 0.0 else 0.0
+    half = float(stats.t.isf((1.0 - CONFIDENCE) / 2.0, len(sizes) - 2)) * error
+    slope = float(fit.slope)
+    value, low, high = (round(x, _DECIMALS) for x in (slope, slope - half, slope + half))
+    return Interval(value=value, low=low, high=high)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ import msgspec
 
 from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.evidence.plots import Plot
-from dpsco_verify.evidence.values import Table, require_finite
+from dpsco_verify.evidence.values import Figures, Table, require_finite
 
 
 class CellState(enum.StrEnum):
@@ -20,7 +20,7 @@ class CellState(enum.StrEnum):
     TOO_SLOW = "too_slow"
 
 
-class CellRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CellRecord(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A system on a problem with n points at a budget (ε, δ), over independent runs.
 
     Attributes
@@ -53,6 +53,7 @@ class CellRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     def __post_init__(self) -> None:
         """Refuse figures that are not finite, and a measured cell without a figure."""
+        super().__post_init__()
         for name in ("epsilon", "excess_risk", "low", "high", "bound", "gradient_queries"):
             require_finite(f"{name} of {self.system} on {self.problem}", getattr(self, name))
         if (self.state is CellState.MEASURED) == (self.excess_risk is None):
@@ -62,7 +63,7 @@ class CellRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             )
 
 
-class SystemAuditRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SystemAuditRecord(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the audit of a system's outputs on neighbouring data sets found.
 
     `detectable_epsilon` is the smallest ε that it would have found with power 0.9, where that is known.
@@ -95,7 +96,7 @@ class SystemRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     not_audited: str = ""
 
 
-class ProblemRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ProblemRecord(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A problem: its population's d, L, D, and the minimum, known to `gap`."""
 
     id: str
@@ -108,7 +109,7 @@ class ProblemRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     gap: float
 
 
-class ExponentRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ExponentRecord(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An exponent that was fitted to a system's figures on a problem.
 
     `quantity` is ``risk`` or ``queries``, `variable` is ``n`` or ``epsilon``; [low, high] is a 95 % interval. `stated`
@@ -125,8 +126,14 @@ class ExponentRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     sizes: tuple[float, ...]
     stated: str
 
+    def __post_init__(self) -> None:
+        """Refuse figures that are not finite: one that may be absent would be written as if it were."""
+        super().__post_init__()
+        for name in ("exponent", "low", "high"):
+            require_finite(f"{name} of {self.system} on {self.problem}", getattr(self, name))
 
-class CrossoverRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+
+class CrossoverRecord(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Two systems that change places: below `at_most` the `before` has the smaller risk, from there on the `after`.
 
     The change lies in (`above`, `at_most`] of the variable; both differences are clear of 0 by their 95 % intervals.
@@ -140,7 +147,7 @@ class CrossoverRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     at_most: float
 
 
-class ComparisonRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ComparisonRecord(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The whole comparison at one δ; `error_budget` is the level of its audits, `tables` are of open questions."""
 
     epsilon: float

@@ -7,10 +7,10 @@ from typing import Annotated
 import msgspec
 
 from dpsco_verify.errors import no_truth_value
-from dpsco_verify.evidence.values import require_finite
+from dpsco_verify.evidence.values import Figures, require_finite
 
 
-class ExhibitRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ExhibitRecord(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What became of one exhibit.
 
     Attributes
@@ -45,6 +45,7 @@ class ExhibitRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     def __post_init__(self) -> None:
         """Refuse a δ that is not finite."""
+        super().__post_init__()
         require_finite(f"true_delta of {self.id!r}", self.true_delta)
 
     @property
@@ -53,7 +54,7 @@ class ExhibitRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         return self.verdict == self.expected
 
 
-class MuseumRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class MuseumRecord(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All exhibits of a run, and the part of the run's error budget that they had."""
 
     error_budget: float

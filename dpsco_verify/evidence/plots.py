@@ -7,7 +7,7 @@ import enum
 import msgspec
 
 from dpsco_verify.errors import InputError
-from dpsco_verify.evidence.values import require_finite
+from dpsco_verify.evidence.values import Figures, require_finite, rounded
 
 
 class SeriesStyle(enum.StrEnum):
@@ -18,7 +18,7 @@ class SeriesStyle(enum.StrEnum):
     POINTS = "points"
 
 
-class Series(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Series(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One curve: equally long x and y, and an interval [low, high] at each point where there is one."""
 
     name: str
@@ -30,6 +30,7 @@ class Series(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     def __post_init__(self) -> None:
         """Refuse lengths that differ and numbers that are not finite."""
+        super().__post_init__()
         for name, values in (("y", self.y), ("low", self.low), ("high", self.high)):
             if values is not None and len(values) != len(self.x):
                 raise InputError(
@@ -69,7 +70,10 @@ class LinePlot(
 
 
 class MapPanel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One panel of a map: ``values[i][j]`` belongs to ``y[i]`` and ``x[j]``; None where nothing is known."""
+    """One panel of a map: ``values[i][j]`` belongs to ``y[i]`` and ``x[j]``; None where nothing is known.
+
+    The plot rounds the figures, as it knows the level.
+    """
 
     title: str
     x: tuple[float, ...]
@@ -87,13 +91,12 @@ class MapPanel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
                 require_finite(f"values of panel {self.title!r}", value)
 
 
-class MapPlot(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="map"
-):
+class MapPlot(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="map"):
     """A map over two parameters, one panel for each value of a third.
 
     `level` is the value at which the claim turns: above it the claim fails, below it holds. Colours are
-    drawn on a logarithmic scale around the level, with the level as a contour line.
+    drawn on a logarithmic scale around the level, with the level as a contour line. A value that would be rounded to
+    the level, or beyond it, keeps all its digits: on which side it lies is what the map says.
     """
 
     id: str
@@ -107,11 +110,32 @@ class MapPlot(
 
     def __post_init__(self) -> None:
         """Refuse a level that a logarithmic scale cannot show."""
+        super().__post_init__()
         require_finite(f"level of plot {self.id!r}", self.level)
         if self.level <= 0:
             raise InputError(
                 f"level={self.level!r} of plot {self.id!r} is not positive; give a level above 0"
             )
+        panels = (
+            msgspec.structs.replace(
+                panel,
+                x=tuple(map(rounded, panel.x)),
+                y=tuple(map(rounded, panel.y)),
+                values=tuple(tuple(map(self._on_its_side, row)) for row in panel.values),
+            )
+            for panel in self.panels
+        )
+        msgspec.structs.force_setattr(self, "panels", tuple(panels))
+
+    def _on_its_side(self, value: float | None) -> float | None:
+        if value is None:
+            return None
+        shorter = rounded(value)
+        return (
+            shorter
+            if (shorter > self.level, shorter < self.level) == (value > self.level, value < self.level)
+            else value
+        )
 
 
 class LinePanel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

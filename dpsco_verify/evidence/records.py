@@ -15,7 +15,7 @@ from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.evidence.comparison import ComparisonRecord
 from dpsco_verify.evidence.museum import MuseumRecord
 from dpsco_verify.evidence.plots import Plot
-from dpsco_verify.evidence.values import Quantity, Table, Verdict, require_finite
+from dpsco_verify.evidence.values import Figures, Quantity, Table, Verdict, require_finite
 
 SCHEMA_VERSION = 2
 
@@ -35,7 +35,7 @@ class ContradictionError(InputError):
     """Two computations about the same thing contradict each other."""
 
 
-class Sharpness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Sharpness(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How far from sharp a constant of the statement is.
 
     Attributes
@@ -66,14 +66,18 @@ class Sharpness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         """Refuse values that are not finite, and a value that both holds and fails."""
         for name in ("claimed", "holds_with", "needed"):
             require_finite(f"{name} of {self.constant!r}", getattr(self, name))
-        if self.holds_with is None or self.needed is None:
-            return
-        stronger = self.holds_with > self.needed if self.larger_is_stronger else self.holds_with < self.needed
-        if stronger:
+        if self._contradicts_itself:
             raise ContradictionError(
                 f"holds_with={self.holds_with!r} of {self.constant!r} is stronger than needed={self.needed!r}, with "
                 "which it fails; one of the two computations is wrong"
             )
+        super().__post_init__()  # afterwards: two values that contradict each other may round to one
+
+    @property
+    def _contradicts_itself(self) -> bool:
+        if self.holds_with is None or self.needed is None:
+            return False
+        return self.holds_with > self.needed if self.larger_is_stronger else self.holds_with < self.needed
 
 
 class Consequence(enum.StrEnum):
@@ -132,7 +136,7 @@ class Erratum(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     constants: tuple[RepairedConstant, ...] = ()
 
 
-class AccumulatedRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AccumulatedRun(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A run that a product counts: its number in the store, its seed, its e-value; None stands for an e-value of 0."""
 
     run: int
@@ -141,10 +145,11 @@ class AccumulatedRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
     def __post_init__(self) -> None:
         """Refuse a value that is not finite."""
+        super().__post_init__()
         require_finite(f"log10_e_value of run {self.run}", self.log10_e_value)
 
 
-class AccumulatedRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AccumulatedRecord(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The evidence against one null hypothesis over independent runs: the product of their e-values.
 
     Attributes
@@ -169,6 +174,7 @@ class AccumulatedRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
     def __post_init__(self) -> None:
         """Refuse values that are not finite."""
+        super().__post_init__()
         for name in ("log10_e_value", "alpha"):
             require_finite(f"{name} against {self.null_hypothesis!r}", getattr(self, name))
 
@@ -214,7 +220,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return self.verdict == self.expected
 
 
-class BudgetRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class BudgetRecord(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The error budget: the probability that anything in the run alarms falsely, and where it was spent."""
 
     total: float
@@ -229,6 +235,7 @@ class BudgetRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
             raise InputError(
                 f"spent={self.spent!r} exceeds total={self.total!r}; an error budget is not overdrawn"
             )
+        super().__post_init__()
 
 
 class Paper(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,13 +1,16 @@
 """What evidence is made of: verdicts, quantities and tables.
 
 The records are frozen and strict: a quantity that is not finite (JSON has no word for it), or a table whose rows do
-not fit its columns, is refused where it is built.
+not fit its columns, is refused where it is built. There its figures are rounded as well: the digits beyond the tenth
+differ from one kind of processor to another and mean nothing (:mod:`dpsco_verify.evidence.agreement`).
 """
 
 from __future__ import annotations
 
+import decimal
 import enum
 import math
+from typing import Any
 
 import msgspec
 
@@ -52,7 +55,48 @@ def require_finite(where: str, value: object) -> None:
         )
 
 
-class Quantity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+DIGITS = 10
+"""The significant digits of a figure in a record."""
+
+
+def rounded(value: float) -> float:
+    """Return the double next to `value` rounded to :data:`DIGITS` significant digits.
+
+    What is rounded stays as it is; so does what would round beyond the largest double.
+    """
+    shorter = float(f"{value:.{DIGITS - 1}e}")
+    return value if math.isinf(shorter) else shorter
+
+
+def rounded_up(value: float, digits: int) -> float:
+    """Return the double next to the least number of so many significant digits that is not below `value`.
+
+    For an upper bound whose last digits are rounding's. The result is not below `value`, which is a double itself.
+    """
+    context = decimal.Context(prec=digits, rounding=decimal.ROUND_CEILING)
+    return float(context.create_decimal_from_float(value))
+
+
+def _with_rounded_figures(value: Any) -> Any:
+    if isinstance(value, float):
+        return rounded(value)
+    if isinstance(value, tuple):
+        return tuple(map(_with_rounded_figures, value))
+    if isinstance(value, dict):
+        return {key: _with_rounded_figures(item) for key, item in value.items()}
+    return value
+
+
+class Figures(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What holds figures of a run: every float in it is rounded to :data:`DIGITS` significant digits."""
+
+    def __post_init__(self) -> None:
+        """Round the figures; whoever has more to check does so afterwards."""
+        for name in self.__struct_fields__:
+            msgspec.structs.force_setattr(self, name, _with_rounded_figures(getattr(self, name)))
+
+
+class Quantity(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A figure of the evidence: its value, its unit where it has one, and a note where it needs one."""
 
     value: Scalar
@@ -61,6 +105,7 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     def __post_init__(self) -> None:
         """Refuse a value that is not finite."""
+        super().__post_init__()
         require_finite("value", self.value)
 
 
@@ -71,7 +116,7 @@ class Column(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     unit: str | None = None
 
 
-class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Table(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A table of evidence; each row has one cell a column."""
 
     id: str
@@ -81,6 +126,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     def __post_init__(self) -> None:
         """Refuse rows that do not fit and cells that are not finite."""
+        super().__post_init__()
         for number, row in enumerate(self.rows):
             if len(row) != len(self.columns):
                 raise InputError(

@@ -35,6 +35,8 @@ def test_the_verdicts_are_the_baselines(reading):
     finding, result = verify(reading)
     assert finding.as_expected
     assert all(step.verdict is Verdict.HOLDS_ON_GRID for step in finding.proof_steps)
+    # Rounding errors are noise: the room that they have is recorded, and not what they were.
+    assert [figure.value for step in finding.proof_steps for figure in step.evidence.values()] == [1e-12] * 2
     if reading == "literal":
         certificate = checker.decode(result.certificates[finding.certificate])
         checker.check(certificate)
@@ -91,6 +93,7 @@ def test_the_wrong_divergence_breaks_the_identity(monkeypatch):
     monkeypatch.setattr(Euclidean, "conjugate_divergence", lambda self, x, y: 1.01 * right(self, x, y))
     finding, _ = verify("corrected")
     assert {step.id: step.verdict for step in finding.proof_steps}["identity"] is Verdict.INCONCLUSIVE
+    assert finding.proof_steps[0].evidence["relative error at most"].value > 1e-12
     assert finding.verdict is Verdict.INCONCLUSIVE
 
 

@@ -87,3 +87,11 @@ def test_intervals_cover_as_often_as_they_say():
     data = rng.standard_normal((2000, 12)) + 1.0
     inside = [i.low <= 1.0 <= i.high for i in map(mean_interval, data)]
     assert abs(np.mean(inside) - 0.95) < 0.027
+
+
+def test_values_that_are_equal_but_for_rounding_have_the_exponent_0():
+    """The fit calls the deviation of equal values undefined, and finds some 1e-16 where one differs in the last bit."""
+    sizes = [0.25, 1.0, 4.0]
+    for values in ([0.3] * 3, [0.3, math.nextafter(0.3, 1.0), 0.3], [0.3, 0.3, math.nextafter(0.3, 0.0)]):
+        found = exponent(sizes, values)
+        assert (found.value, found.low, found.high) == (0.0, 0.0, 0.0)

@@ -18,6 +18,7 @@ from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import Verdict, checker
 from dpsco_verify.evidence.checker import EventEvidence
 from dpsco_verify.evidence.store import decode, encode
+from dpsco_verify.evidence.values import rounded
 from dpsco_verify.gating import GATE, Names, audit_finding, gate_record, record_of
 from dpsco_verify.inference import CellCounts
 from dpsco_verify.reporting import FORMAT_NAMES, print_report, render_all
@@ -127,7 +128,7 @@ def test_a_large_epsilon_can_be_refuted():
 def test_the_figures_of_an_audit(good, bad):
     (finding,) = recorded([good])[0].claims
     evidence = {name: quantity.value for name, quantity in finding.evidence.items()}
-    assert evidence["mdv_epsilon"] == good.mdv.epsilon > 1.0
+    assert evidence["mdv_epsilon"] == rounded(good.mdv.epsilon) > 1.0
     assert evidence["samples"] == good.samples
     assert evidence["level"] == 1e-7
     assert evidence["claim"] == str(good.claim)
@@ -141,7 +142,7 @@ def test_the_figures_of_an_audit(good, bad):
     assert claimed[1.0] == 0.0
     assert claimed[0.0] == pytest.approx(math.tanh(0.5))
     shown = by_name["at least (lower confidence bounds)"]
-    assert shown.y[0] == bad.delta_lower > claimed[shown.x[0]]
+    assert shown.y[0] == rounded(bad.delta_lower) > claimed[shown.x[0]]
 
 
 def test_what_is_not_finite_is_a_gap_with_a_note(bad):

@@ -13,6 +13,7 @@ from scipy import integrate, stats
 from dpsco_verify.comparison.audit_settings import AuditSetting, Statistic, setting_for
 from dpsco_verify.comparison.audits import CONDITIONS, audit_implementation, audit_system
 from dpsco_verify.errors import InputError
+from dpsco_verify.ledger.statements.related.grid import Point, table
 from dpsco_verify.ledger.statements.related.sampled import (
     SampledSteps,
     lower_delta,
@@ -217,3 +218,16 @@ def test_the_data_sets_of_an_audit_are_neighbours_within_the_task(system):
 def test_a_setting_is_frozen():
     with pytest.raises(AttributeError):
         AuditSetting(n=3).n = 4
+
+
+def test_an_upper_bound_is_shown_to_three_digits_rounded_up_and_not_beyond_what_it_shows():
+    uppers = (4.899266541e-07, 4.899266333e-07, 9.9991e-07, 1.0001e-06, None)
+    points = [Point(words="p", claimed=9.9995e-07, upper=upper) for upper in uppers]
+    shown = [(row[3], row[4]) for row in table(points).rows]
+    assert shown == [
+        (4.9e-07, "holds"),
+        (4.9e-07, "holds"),
+        (9.9995e-07, "holds"),
+        (1.01e-06, "open"),
+        (None, "open"),
+    ]

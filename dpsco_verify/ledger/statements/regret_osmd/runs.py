@@ -26,7 +26,7 @@ from dpsco_verify.geometry import (
 _ROUNDING = 1e-12
 """Relative room for rounding: 2¹³ units, where sums of τ ≤ 64 terms of d ≤ 8 products lose at most some hundred."""
 
-_RESIDUAL = 1e-12
+RESIDUAL = 1e-12
 """Relative room for a step's identity and variational inequality; the roots behind the steps are found to 1e-15."""
 
 PAIRS = (
@@ -86,7 +86,7 @@ class Runs:
     @property
     def steps_are_right(self) -> bool:
         """Whether each step minimises what it should and its divergences fit together, up to rounding."""
-        return self.residual <= _RESIDUAL and self.identity <= _RESIDUAL
+        return self.residual <= RESIDUAL and self.identity <= RESIDUAL
 
 
 def _comparators(

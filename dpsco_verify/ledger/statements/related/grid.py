@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsco_verify.evidence import Column, Quantity, Table
+from dpsco_verify.evidence.values import rounded_up
 from dpsco_verify.geometry import L2Ball, Simplex
 from dpsco_verify.problems import Linear
 from dpsco_verify.related import Task
@@ -30,6 +31,17 @@ class Point:
         return self.upper is not None and self.upper <= self.claimed
 
     @property
+    def shown_upper(self) -> float | None:
+        """The upper bound to three digits, rounded up: a Fourier transform's rounding is in the fifth.
+
+        Where it shows the claim, so does the claimed δ.
+        """
+        if self.upper is None:
+            return None
+        up = rounded_up(self.upper, 3)
+        return min(up, self.claimed) if self.holds else up
+
+    @property
     def fails(self) -> bool:
         """Whether the lower bound contradicts it."""
         return self.lower is not None and self.lower > self.claimed
@@ -48,7 +60,13 @@ def table(points: Sequence[Point]) -> Table:
             Column(name="claim"),
         ),
         rows=tuple(
-            (p.words, p.claimed, p.lower, p.upper, "holds" if p.holds else "fails" if p.fails else "open")
+            (
+                p.words,
+                p.claimed,
+                p.lower,
+                p.shown_upper,
+                "holds" if p.holds else "fails" if p.fails else "open",
+            )
             for p in points
         ),
     )
