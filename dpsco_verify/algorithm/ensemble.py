@@ -2,10 +2,13 @@
 
 Every operation of :func:`dpsco_verify.algorithm.private_sgd.private_sgd` is done for all runs together, in the
 same order and by the same elementwise arithmetic, so that a run of the ensemble equals, to the last bit, the
-oracle's run that is fed the same draws and noise. A test holds the two together.
+oracle's run that is fed the same draws and noise, wherever loss and projection rest on sums, differences, products,
+quotients and square roots: these have the same bits on every processor, in numpy and compiled, and the sums run in one
+order. A loss that goes through exp (:attr:`~dpsco_verify.problems.losses.Loss.is_bitwise`) is equal but for the last
+digits. A test holds the two together.
 
 Shipped losses and sets run in the compiled kernel, with draws and noise of its own; whatever it does not know, and
-replayed draws, run here in numpy. Given the same draws the two agree to the last bit as well.
+replayed draws, run here in numpy. Given the same draws the two agree as well.
 """
 
 from __future__ import annotations

@@ -141,7 +141,11 @@ def check_extent(convex_set: ConvexSet, x: ArrayLike, y: ArrayLike) -> None:
 
 
 def check_batch_independence(convex_set: ConvexSet, x: ArrayLike, y: ArrayLike) -> None:
-    """Rows of a batch are projected bit for bit as they are alone, and the arguments stay as they are."""
+    """Rows of a batch are projected bit for bit as they are alone, and the arguments stay as they are.
+
+    For projections that are made of sums along the last axis, differences, products, quotients and square roots: these
+    have the same bits everywhere. What goes through logarithms (:class:`LpBall`) or matrix products has not.
+    """
     rows = np.stack(
         [require_finite_array("x", x), require_finite_array("y", y), require_finite_array("x", x)]
     )
@@ -158,7 +162,7 @@ def check_batch_independence(convex_set: ConvexSet, x: ArrayLike, y: ArrayLike) 
 
 
 def check_convex_set(convex_set: ConvexSet, x: ArrayLike, y: ArrayLike, *, bitwise: bool = True) -> None:
-    """Run every check of sets on x and y; `bitwise` includes :func:`check_batch_independence`."""
+    """Run every check of sets on x and y; `bitwise` includes :func:`check_batch_independence`, which says for which."""
     check_membership(convex_set, x)
     check_idempotence(convex_set, x)
     check_non_expansiveness(convex_set, x, y)

@@ -27,7 +27,8 @@ from dpsco_verify.strategies.geometry import boundary_points, points_around
 pytestmark = pytest.mark.slow  # the everyday part has two minutes
 
 SCALABLE = [L2Ball, Box, Simplex, L1Ball, LpBall, HalfSpace, AffineSubspace, WholeSpace]
-BITWISE = (L2Ball, Box, Simplex, L1Ball, HalfSpace, WholeSpace, LpBall)
+BITWISE = (L2Ball, Box, Simplex, L1Ball, HalfSpace, WholeSpace)
+"""Without logarithms and matrix products, whose last digits may depend on the place in a batch."""
 
 
 def check(convex_set, x, y):

@@ -222,7 +222,7 @@ def first_violation(check, subject, examples):
 def test_broken_sets_are_caught(mutant, scale, message):
     import re
 
-    bitwise = not isinstance(mutant, Intersection)
+    bitwise = not isinstance(mutant, Intersection | LpBall)
     caught = first_violation(
         lambda subject, x, y: check_convex_set(subject, x, y, bitwise=bitwise), mutant, points(scale=scale)
     )

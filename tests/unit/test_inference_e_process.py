@@ -69,7 +69,11 @@ def test_counts_and_categories_agree_with_the_payoffs_one_by_one():
     by_code.update_categories(values, codes)
     by_count = BettingEProcess(low=-0.7, high=0.4, alpha=0.05)
     by_count.update_counts(values, np.bincount(codes))
-    assert by_code.decision == one_by_one.decision
+    # The logarithms of a table may differ in the last digits from those of the payoffs one by one.
+    assert by_code.decision.rejected_at == one_by_one.decision.rejected_at
+    assert by_code.samples == one_by_one.samples
+    assert by_code.log_wealth == pytest.approx(one_by_one.log_wealth, abs=1e-10)
+    assert by_code.max_log_wealth == pytest.approx(one_by_one.max_log_wealth, abs=1e-10)
     assert by_count.log_wealth == pytest.approx(one_by_one.log_wealth, abs=1e-10)
     assert by_count.samples == 3000
     # Inside the batch nobody looked.

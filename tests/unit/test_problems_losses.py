@@ -9,6 +9,7 @@ import pytest
 
 from dpsco_verify.errors import InputError
 from dpsco_verify.problems import AbsoluteDeviation, Hinge, Huber, Linear, Logistic, Quantile
+from dpsco_verify.problems.properties import FUNCTION_ROUNDING
 
 Z = np.array([3.0, 4.0, 2.0])  # features (3, 4), target 2
 POSITIVE = np.array([3.0, 4.0, 1.0])
@@ -92,7 +93,11 @@ def test_leading_axes_broadcast(loss):
     assert loss.value(w, z).shape == (4, 5)
     gradient = loss.subgradient(w, z)
     assert gradient.shape == (4, 5, 3)
-    assert np.array_equal(gradient[2, 3], loss.subgradient(w[2, 0], z[0, 3]))
+    alone = loss.subgradient(w[2, 0], z[0, 3])
+    if loss.is_bitwise:
+        assert np.array_equal(gradient[2, 3], alone)
+    else:
+        np.testing.assert_allclose(gradient[2, 3], alone, rtol=FUNCTION_ROUNDING)
     assert loss.subgradient(w[0, 0], z[0]).shape == (5, 3)
     assert loss.subgradient(w[:, 0], z[0, 0]).shape == (4, 3)
     assert loss.subgradient(w[0, 0], z[0, 0]).flags.writeable

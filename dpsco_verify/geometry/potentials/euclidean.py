@@ -61,11 +61,11 @@ class Euclidean(Potential):
         return self.divergence(x, y)
 
     def divergence_error(self, x: ArrayLike, y: ArrayLike) -> FloatArray:
-        """Return ``(2 summation_error(d) + 64u) D_Phi(x || y)``."""
+        """Return ``(2 summation_error(d) + 256u) D_Phi(x || y)``."""
         return np.asarray(relative_divergence_error(x) * self.divergence(x, y))
 
     def conjugate_divergence_error(self, x: ArrayLike, y: ArrayLike) -> FloatArray:
-        """Return ``(2 summation_error(d) + 64u) D_Phi*(x || y)``."""
+        """Return ``(2 summation_error(d) + 256u) D_Phi*(x || y)``."""
         return self.divergence_error(x, y)
 
     def tilted_minimiser(self, convex_set: ConvexSet, tilt: ArrayLike) -> FloatArray:

@@ -138,7 +138,7 @@ class NegativeEntropy(Potential):
         return np.asarray(2 * self.gradient_rounding(x) * np.asarray(x))
 
     def divergence_error(self, x: ArrayLike, y: ArrayLike) -> FloatArray:
-        """Return ``(2 summation_error(d) + 64u) D_Phi(x || y)``."""
+        """Return ``(2 summation_error(d) + 256u) D_Phi(x || y)``."""
         return np.asarray(relative_divergence_error(x) * self.divergence(x, y))
 
     def conjugate_divergence_error(self, x: ArrayLike, y: ArrayLike) -> FloatArray:

@@ -108,11 +108,11 @@ class PNorm(Potential):
         )
 
     def conjugate_divergence_error(self, x: ArrayLike, y: ArrayLike) -> FloatArray:
-        """Return ``(2 summation_error(d) + 64u) q D_Phi*(x || y)``."""
+        """Return ``(2 summation_error(d) + 256u) q D_Phi*(x || y)``."""
         return np.asarray(self.q * relative_divergence_error(x) * self.conjugate_divergence(x, y))
 
     def divergence_error(self, x: ArrayLike, y: ArrayLike) -> FloatArray:
-        """Return ``(2 summation_error(d) + 64u) D_Phi(x || y)``."""
+        """Return ``(2 summation_error(d) + 256u) D_Phi(x || y)``."""
         return np.asarray(relative_divergence_error(x) * self.divergence(x, y))
 
     def _tilted_minimiser(self, convex_set: ConvexSet, tilt: FloatArray) -> FloatArray:

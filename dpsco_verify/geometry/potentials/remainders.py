@@ -35,10 +35,12 @@ def entropy_remainder(t: FloatArray) -> FloatArray:
 
 
 def power_remainder(t: FloatArray, exponent: float) -> FloatArray:
-    """Return ``(1 + t)^a - 1 - a t`` for t >= -1 and a = `exponent` > 0, to a relative error of tens of units.
+    """Return ``(1 + t)^a - 1 - a t`` for t >= -1 and a = `exponent` > 0, to a small relative error.
 
     Outside the series' disc the terms are grouped to carry the factor that they cancel to: ``a - 1`` in
-    ``(1 + t) ((1 + t)^(a-1) - 1) - (a - 1) t``, and ``a`` in ``((1 + t)^a - 1) - a t`` when a < 1.
+    ``(1 + t) ((1 + t)^(a-1) - 1) - (a - 1) t``, and ``a`` in ``((1 + t)^a - 1) - a t`` when a < 1/2. What is subtracted
+    is then at most 16 times what remains for a >= 1, else 32 times, and its relative error is that of two functions and
+    three roundings.
     """
     near = np.abs(t) < _RADIUS / max(1.0, exponent)
     small = np.where(near, t, 0.0)
@@ -49,7 +51,7 @@ def power_remainder(t: FloatArray, exponent: float) -> FloatArray:
     series = (1 + series) * (exponent * (exponent - 1) / 2) * small**2
     inside = ~near & (t > -1)
     log_ratio = np.log1p(np.where(inside, t, 0.0))
-    if exponent < 1:
+    if exponent < 0.5:
         grouped = np.where(t > -1, np.expm1(exponent * log_ratio), -1.0) - exponent * t
     else:
         grouped = np.where(inside, (1 + t) * np.expm1((exponent - 1) * log_ratio), 0.0) - (exponent - 1) * t

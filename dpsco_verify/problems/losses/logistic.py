@@ -29,6 +29,11 @@ class Logistic(ClassificationLoss):
         return "logistic"
 
     @property
+    def is_bitwise(self) -> bool:
+        """Return False: value and slope are made of exp and log."""
+        return False
+
+    @property
     def slope_bound(self) -> float:
         """Return 1."""
         return 1.0

@@ -15,8 +15,9 @@ class Loss(ABC):
     """A loss ``f(w, z)``, convex in `w` and Lipschitz in the Euclidean norm (Sec. 3 of the paper).
 
     `w` has shape ``(..., d)`` and `z` has shape ``(..., k)``; leading axes broadcast. Whatever stands beside it in
-    a batch, a row's result has the same bits as the row alone: sums run along the last axis of an array in C
-    order, never through a matrix product.
+    a batch, a row's result has the same bits as the row alone where the loss :attr:`is_bitwise`: it rests on sums,
+    differences, products, quotients and square roots, and its sums run along the last axis of an array in C order,
+    never through a matrix product.
 
     `value` and `subgradient` lie in the innermost loop of the algorithm and check nothing. :meth:`require_data`
     is the place where data are checked, once, when a population is built.
@@ -26,6 +27,15 @@ class Loss(ABC):
     @abstractmethod
     def name(self) -> str:
         """The loss and its parameters in a few characters, for reports."""
+
+    @property
+    def is_bitwise(self) -> bool:
+        """Whether a row's value and subgradient have the same bits alone, in every batch and in the compiled kernel.
+
+        What goes through exp, log or another function that a library computes has not: its last digits may depend on
+        the place in the array and on the processor. True, as here, for a loss that does without.
+        """
+        return True
 
     @abstractmethod
     def data_dimension(self, dimension: int) -> int:

@@ -81,7 +81,8 @@ class Population(ABC):
     def risk(self, w: ArrayLike) -> FloatArray:
         """Return ``F(w)``, shape ``(...)``, for `w` of shape ``(..., d)``.
 
-        A row has the same bits alone and in a batch.
+        A row has the same bits alone and in a batch where the loss is bitwise
+        (:attr:`~dpsco_verify.problems.losses.Loss.is_bitwise`).
 
         Raises
         ------

@@ -153,7 +153,9 @@ def randhie(
     from statsmodels.datasets import randhie as source  # noqa: PLC0415  heavy
 
     table = source.load_pandas().data
-    visits = np.log1p(table["mdvis"].to_numpy(dtype=np.float64))
+    counts = table["mdvis"].to_numpy(dtype=np.int64)
+    # From a table: equal counts get equal targets wherever they stand.
+    visits = np.log1p(np.arange(counts.max() + 1.0))[counts]
     features = table.drop(columns="mdvis").to_numpy(dtype=np.float64)
     return _population(features, _scale_targets(visits), chosen, f"randhie, {chosen.name}")
 
