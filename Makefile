@@ -18,10 +18,10 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 STAMP_RUN := $(VENV)/.run-installed
 STAMP_TEST := $(VENV)/.test-installed
 
-.PHONY: help setup audit test test-fast explore lint format bench reference lock clean
+.PHONY: help setup audit test test-fast test-processors explore lint format bench reference lock clean
 
 help: ## Show this list
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
 	@printf '\n  PROFILE=quick|standard|deep  SEED=0  OUT=reports/latest  JOBS=%s  ARGS="--select single-step"\n' "$(JOBS)"
 
 setup: $(STAMP_RUN) ## Make .venv with what running needs (does nothing when up to date)
@@ -53,6 +53,10 @@ test: $(STAMP_TEST) ## Run the whole test suite
 
 test-fast: $(STAMP_TEST) ## Run the everyday part of the suite (under two minutes)
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-dev} $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(ARGS)
+
+test-processors: $(STAMP_TEST) ## Run the everyday part at each level of processor features that the machine has
+	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} $(BIN)/python -m dpsco_verify.processor \
+	  $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(ARGS)
 
 explore: $(STAMP_TEST) ## Run the property tests at random with 10,000 examples each (long)
 	@HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/property $(ARGS)
