@@ -12,6 +12,7 @@ SEED ?= 0
 OUT ?= reports/latest
 JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 WORKERS ?= $(JOBS)
+LEVELS ?=
 ARGS ?=
 
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -54,9 +55,13 @@ test: $(STAMP_TEST) ## Run the whole test suite
 test-fast: $(STAMP_TEST) ## Run the everyday part of the suite (under two minutes)
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-dev} $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(ARGS)
 
-test-processors: $(STAMP_TEST) ## Run the everyday part at each level of processor features that the machine has
-	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} $(BIN)/python -m dpsco_verify.processor \
-	  $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(ARGS)
+# LEVELS=--below leaves out the highest level, at which `make test` runs.
+test-processors: $(STAMP_TEST) ## Run the everyday part at each level of processor features, and with functions that err
+	@export HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci}; \
+	run=($(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(ARGS)); \
+	status=0; $(BIN)/python -m dpsco_verify.processor $(LEVELS) "$${run[@]}" || status=$$?; \
+	echo "functions that err by a unit in the last place" >&2; \
+	DPSCO_TEST_WOBBLY_FUNCTIONS=1 "$${run[@]}" || status=$$?; exit $$status
 
 explore: $(STAMP_TEST) ## Run the property tests at random with 10,000 examples each (long)
 	@HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/property $(ARGS)

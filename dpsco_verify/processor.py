@@ -4,8 +4,8 @@ Sums, differences, products, quotients and square roots of doubles have the same
 and the C library return as exp, log, power, …, and what comes of matrix products and of sums in a library's own order,
 depends in the last digits on the instructions that the library picks for the processor.
 
-``python -m dpsco_verify.processor COMMAND…`` runs a command once at each level of features that the machine has, from
-the lowest to the highest; without a command it prints the levels.
+``python -m dpsco_verify.processor [--below] COMMAND…`` runs a command once at each level of features that the machine
+has, from the lowest to the highest, which ``--below`` leaves out; without a command it prints the levels.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import platform
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,9 @@ _GENERATIONS = {
 }
 """What numba and OpenBLAS call the processors that have these features of numpy's and no more."""
 
+_OWN = frozenset({"numpy", "scipy"})
+"""The folders in which wheels have their libraries: ``numpy.libs``, ``scipy/.dylibs``."""
+
 _UNFUSED = "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4"
 """Takes from the GNU C library the features by which it chooses its exp, log, pow, …; others do not read it."""
 
@@ -41,23 +45,18 @@ def processor() -> str:
 
     It names the machine's processor as LLVM sees it, with a hash of its features, by which the C library chooses; the
     features that numpy dispatches on and has found, ``NPY_DISABLE_CPU_FEATURES`` honoured; what numba compiles for,
-    its switches honoured; the kernels that each BLAS has chosen; and the C library.
+    its switches honoured; the kernels that numpy's and scipy's BLAS have chosen; and the C library.
     """
     llvm: Any = importlib.import_module("llvmlite.binding")
     registry: Any = importlib.import_module("numba.core.registry")
     host = f"{llvm.get_host_cpu_name()} {_short_hash(llvm.get_host_cpu_features().flatten())}"
     _, name, features = registry.cpu_target.target_context.codegen().magic_tuple()
-    libraries = {
-        f"{found['internal_api']} {found['version']} {found.get('architecture', '')}".strip()
-        for found in threadpoolctl.threadpool_info()
-        if found["user_api"] == "blas"
-    }
     tunables = os.environ.get("GLIBC_TUNABLES", "")
     parts = [
         f"{platform.machine()} {host}",
         f"numpy {' '.join(_dispatched()) or 'baseline'}",
         f"numba {name} {_short_hash(features)}",
-        *sorted(libraries),
+        *_linear_algebra(),
         " ".join((*platform.libc_ver(), tunables)).strip() or "other C library",
     ]
     return "; ".join(parts)
@@ -86,13 +85,15 @@ def levels() -> dict[str, dict[str, str]]:
     return result | {kept[-1]: {}}
 
 
-def main(command: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Run the command at each level, or print the levels if there is none; return the first status other than 0.
 
     What it prints of its own goes to stderr.
     """
+    below = list(arguments[:1]) == ["--below"]
+    command = arguments[below:]
     status = 0
-    for name, environment in levels().items():
+    for name, environment in list(levels().items())[: -1 if below else None]:
         switches = " ".join(f"{key}={value!r}" for key, value in environment.items())
         sys.stderr.write(f"{name}: {switches or 'all that the machine has'}\n")
         sys.stderr.flush()
@@ -111,6 +112,22 @@ def _extensions() -> dict[str, list[str]]:
 
 def _dispatched() -> list[str]:
     return _extensions().get("found", [])
+
+
+def _linear_algebra() -> list[str]:
+    """Return the BLAS of numpy and of scipy, each with its kernels; other packages may have loaded more."""
+    loaded = [found for found in threadpoolctl.threadpool_info() if found["user_api"] == "blas"]
+    own = [
+        found
+        for found in loaded
+        if _OWN & {part.split(".")[0] for part in Path(found["filepath"]).parts[-3:-1]}
+    ]
+    # Built against the system's there is nothing to tell them by.
+    names = (
+        f"{found['internal_api']} {found['version']} {found.get('architecture', '')}"
+        for found in own or loaded
+    )
+    return sorted({name.strip() for name in names})
 
 
 def _short_hash(text: str) -> str:

@@ -1,9 +1,11 @@
-"""Hypothesis profiles: dev (every day), ci (derandomised), explore (random and long)."""
+"""Hypothesis profiles: dev (every day), ci (derandomised), explore (random and long); and functions that err."""
 
 from __future__ import annotations
 
 import os
 
+import numpy as np
+import scipy.special
 from hypothesis import HealthCheck, settings
 
 _slow_inputs_are_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -20,3 +22,50 @@ settings.register_profile(
     suppress_health_check=_slow_inputs_are_fine,
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+class _Wobbly:
+    """A function of numpy's or scipy's whose results are off by a unit in the last place, by where they stand.
+
+    So it is with a vector library whose whole lanes and remainder differ. Numbers that every library gets right stay:
+    0, ±1, what is not finite; and where a unit would overflow or vanish.
+    """
+
+    def __init__(self, function):
+        self._function = function
+        self.__name__ = function.__name__
+
+    def __getattr__(self, name):
+        return getattr(self._function, name)
+
+    def __call__(self, *arguments, **options):
+        result = self._function(*arguments, **options)
+        if getattr(result, "dtype", None) != np.float64 or options.get("where", True) is not True:
+            return result
+        values = np.asarray(result)
+        place = np.arange(values.size).reshape(values.shape)
+        towards = np.array([-np.inf, np.nan, np.inf])[((place * 2654435761 + values.size * 40503) >> 3) % 3]
+        stays = (
+            np.isnan(towards)
+            | (np.abs(values) == 1)
+            | ~((np.abs(values) > 1e-300) & (np.abs(values) < 1e300))
+        )
+        moved = np.where(stays, values, np.nextafter(values, np.where(stays, values, towards)))
+        if isinstance(result, np.ndarray):
+            result[...] = moved
+            return result
+        return np.float64(moved)
+
+
+_NUMPY = (
+    "exp exp2 expm1 log log2 log10 log1p power float_power sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh "
+    "arccosh arctanh cbrt logaddexp hypot arctan2"
+)
+_SPECIAL = (
+    "expit logit xlogy xlog1py entr ndtr log_ndtr ndtri gammaln erf erfc erfcx betainc betaln log1p expm1"
+)
+if os.environ.get("DPSCO_TEST_WOBBLY_FUNCTIONS"):
+    # A processor that nobody has: what pins the bits of such functions, or leaves them no room, fails.
+    for _module, _names in ((np, _NUMPY), (scipy.special, _SPECIAL)):
+        for _name in _names.split():
+            setattr(_module, _name, _Wobbly(getattr(_module, _name)))

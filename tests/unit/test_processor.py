@@ -10,9 +10,10 @@ import sys
 
 import numpy as np
 import pytest
+import threadpoolctl
 
 from dpsco_verify.execution.environment import environment
-from dpsco_verify.processor import levels, main, processor
+from dpsco_verify.processor import _linear_algebra, levels, main, processor
 
 SEEN = """
 import json, numpy
@@ -60,6 +61,23 @@ def test_the_store_has_other_keys_on_another_kind_of_processor(what):
         assert here[name] != other[name]
 
 
+def test_a_library_that_another_package_loads_changes_nothing(monkeypatch):
+    """cvxpy brings a BLAS of its own, which only processes that import it have."""
+    loaded = threadpoolctl.threadpool_info()
+    other = {"user_api": "blas", "internal_api": "openblas", "version": "0.3.15", "architecture": "Haswell"}
+    paths = {"wheels": "/x/scs.libs/libopenblas.so", "system": "/usr/lib/libblas.so"}
+    before = _linear_algebra()
+    assert before
+    for path in paths.values():
+        found = [*loaded, other | {"filepath": path}]
+        monkeypatch.setattr(threadpoolctl, "threadpool_info", lambda found=found: found)
+        assert _linear_algebra() == before
+    # Numpy and scipy may be built against the system's, with nothing of their own.
+    found = [other | {"filepath": paths["system"]}]
+    monkeypatch.setattr(threadpoolctl, "threadpool_info", lambda: found)
+    assert _linear_algebra() == ["openblas 0.3.15 Haswell"]
+
+
 def test_the_levels_take_the_features_away_from_the_last_to_the_first():
     features = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
     assert len(levels()) == len(features) + 1
@@ -75,11 +93,15 @@ def test_the_levels_take_the_features_away_from_the_last_to_the_first():
 
 def test_a_command_runs_at_every_level_and_one_failure_is_a_failure(capfd):
     program = "import os, sys; print(os.environ.get('NPY_DISABLE_CPU_FEATURES')); sys.exit({})"
-    disabled = [switches.get("NPY_DISABLE_CPU_FEATURES") for switches in levels().values()]
+    # The suite itself may run at a lower level, whose switches the highest of its own leaves as they are.
+    disabled = [(os.environ | switches).get("NPY_DISABLE_CPU_FEATURES") for switches in levels().values()]
     assert main([sys.executable, "-c", program.format(0)]) == 0
     out, err = capfd.readouterr()
     assert out.splitlines() == [str(one) for one in disabled]
     assert all(name in err for name in levels())
     fails_at_the_lowest = f"3 * (os.environ.get('NPY_DISABLE_CPU_FEATURES') == {disabled[0]!r})"
     assert main([sys.executable, "-c", program.format(fails_at_the_lowest)]) == 3
+    capfd.readouterr()
+    assert main(["--below", sys.executable, "-c", program.format(0)]) == 0
+    assert capfd.readouterr().out.splitlines() == [str(one) for one in disabled[:-1]]
     assert main([]) == 0
