@@ -70,6 +70,7 @@ lint: $(STAMP_TEST) ## Check style and types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo >/dev/null || $(BIN)/lint-imports --no-logo
 
 format: $(STAMP_TEST) ## Rewrite the code in the house format
 	@$(BIN)/ruff check --fix .

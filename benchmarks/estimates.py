@@ -16,7 +16,7 @@ from benchmarks.record import Row, row
 from benchmarks.size import Size
 from dpsco_verify.algorithm import run_ensemble, utility_step_size
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.ledger.statements.utility.instances import GEOMETRIES, Instance, build
+from dpsco_verify.papers.arora2020.utility.instances import DIAMETER, Instance, build
 
 GROUP = "estimates"
 INSTANCES = ("drift", "signs-4", "diabetes-absolute")
@@ -27,7 +27,7 @@ _N = 64
 def rows(size: Size) -> Iterator[Row]:
     """Yield the gain on three of the ledger's instances, at three sizes of the noise."""
     for name in INSTANCES:
-        instance = build(name, GEOMETRIES["diameter"])
+        instance = build(name, DIAMETER)
         for level in NOISE:
             paired = level * np.sqrt(instance.population.dimension) >= 1.0
             yield row(

@@ -12,7 +12,7 @@ from benchmarks.record import Row, row
 from benchmarks.size import Size
 from dpsco_verify.algorithm import StoppingRule
 from dpsco_verify.execution import WorkUnit, execute, make_executor
-from dpsco_verify.ledger.statements.stopping_tail.law import exact_tails
+from dpsco_verify.papers.arora2020.stopping_tail.law import exact_tails
 
 GROUP = "workers"
 

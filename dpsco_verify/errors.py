@@ -1,4 +1,4 @@
-"""The errors that are the caller's to mend, as opposed to faults of the program.
+"""The errors that are the caller's to fix, as opposed to faults of the program.
 
 Every message is one sentence that carries ``name=value``, what is allowed, and what to do. The command line
 turns each of these into one line on stderr and exit code 2.

@@ -23,7 +23,7 @@ def require_number(name: str, value: SupportsFloat) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise InputError(f"{name}={value!r} is no number; give a real number") from None
+        raise InputError(f"{name}={value!r} is not a number; give a real number") from None
     if math.isnan(number):
         raise InputError(f"{name}={value!r} is not a number (NaN); give a real number")
     return number
@@ -78,7 +78,9 @@ def require_integer(name: str, value: SupportsIndex, *, minimum: int) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise InputError(f"{name}={value!r} is no integer; give an integer of at least {minimum}") from None
+        raise InputError(
+            f"{name}={value!r} is not an integer; give an integer of at least {minimum}"
+        ) from None
     if number < minimum:
         raise InputError(f"{name}={value!r} is too small; give an integer of at least {minimum}")
     return number
@@ -95,7 +97,7 @@ def require_finite_array(
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(
-            f"{name} of type {type(value).__name__} is no array of numbers; give real numbers"
+            f"{name} of type {type(value).__name__} is not an array of numbers; give real numbers"
         ) from None
     if shape is not None and (
         array.ndim != len(shape)

@@ -11,8 +11,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from dpsco_verify.algorithm import Options, noisy_step, run_ensemble
-from dpsco_verify.algorithm.checks import Setup, check_run
-from dpsco_verify.algorithm.private_sgd import StepSize
+from dpsco_verify.algorithm.run_spec import RunSpec, StepSize, check_run
 from dpsco_verify.algorithm.tape import Tape, choose_tape
 from dpsco_verify.arrays import ArrayLike, FloatArray
 from dpsco_verify.errors import InputError
@@ -87,31 +86,28 @@ class AlgorithmMechanism:
         tape: Tape | None = None,
     ) -> FloatArray:
         """Return `size` transcripts, from a generator or from a tape of as many runs."""
-        setup = _checked(self, dataset)
-        dimension, batch_size = self.convex_set.dimension, self.options.batch_size
-        source = choose_tape(rng, tape, runs=size, n=setup.n, dimension=dimension, batch_size=batch_size)
-        stop_at = self.options.stopping.distinct_points(setup.n)
-        steps = 2 * stop_at if self.steps is None else self.steps
-        scale = self.options.noise.standard_deviation(setup.sigma)
-        iterates = np.full((size, steps + 1, dimension), np.nan)
-        iterates[:, 0] = setup.initial_point
-        seen = np.zeros((size, setup.n), dtype=np.bool_)
+        spec = _checked(self, dataset)
+        source = choose_tape(rng, tape, spec, runs=size)
+        steps = 2 * spec.stop_at if self.steps is None else self.steps
+        iterates = np.full((size, steps + 1, self.convex_set.dimension), np.nan)
+        iterates[:, 0] = spec.initial_point
+        seen = np.zeros((size, spec.n), dtype=np.bool_)
         running = np.arange(size)
         for t in range(1, steps + 1):
             indices, normals = source.next()
             indices, rows = indices[running], running[:, np.newaxis]
             iterates[running, t] = noisy_step(
                 iterates[running, t - 1],
-                setup.data[indices],
+                spec.data[indices],
                 ~seen[rows, indices],
-                scale * normals[running],
+                spec.noise_scale * normals[running],
                 loss=self.loss,
                 convex_set=self.convex_set,
-                step_size=self.step_size(t) if callable(self.step_size) else self.step_size,
-                lipschitz=setup.lipschitz,
+                step_size=spec.step_size_at(t),
+                lipschitz=spec.lipschitz,
             )
             seen[rows, indices] = True
-            running = running[seen[running].sum(axis=-1) < stop_at]
+            running = running[seen[running].sum(axis=-1) < spec.stop_at]
             if not running.size:
                 break
         return iterates
@@ -146,21 +142,17 @@ class SingleStepMechanism:
 
     def __call__(self, dataset: ArrayLike, size: int, rng: np.random.Generator) -> FloatArray:
         """Return `size` times ``w⁺``, shape (size, d)."""
-        setup = _checked(self, dataset)
-        fresh = self._fresh(setup.n)
-        dimension = self.convex_set.dimension
-        indices, normals = choose_tape(
-            rng, None, runs=size, n=setup.n, dimension=dimension, batch_size=self.options.batch_size
-        ).next()
+        spec = _checked(self, dataset)
+        indices, normals = choose_tape(rng, None, spec, runs=size).next()
         return noisy_step(
-            np.broadcast_to(setup.initial_point, (size, dimension)),
-            setup.data[indices],
-            fresh[indices],
-            self.options.noise.standard_deviation(setup.sigma) * normals,
+            np.broadcast_to(spec.initial_point, (size, self.convex_set.dimension)),
+            spec.data[indices],
+            self._fresh(spec.n)[indices],
+            spec.noise_scale * normals,
             loss=self.loss,
             convex_set=self.convex_set,
             step_size=self.step_size,
-            lipschitz=setup.lipschitz,
+            lipschitz=spec.lipschitz,
         )
 
     def log_density(self, outputs: Any, dataset: ArrayLike) -> FloatArray:
@@ -171,22 +163,22 @@ class SingleStepMechanism:
         InputError
             With a projection, batches of several points, or no noise: then there is no density, or none here.
         """
-        setup = _checked(self, dataset)
-        if not isinstance(self.convex_set, WholeSpace) or self.options.batch_size != 1 or setup.sigma == 0.0:
+        spec = _checked(self, dataset)
+        if not isinstance(self.convex_set, WholeSpace) or self.options.batch_size != 1 or spec.sigma == 0.0:
             raise InputError(
-                f"convex_set={self.convex_set!r}, batch_size={self.options.batch_size}, sigma={setup.sigma:g}: only "
+                f"convex_set={self.convex_set!r}, batch_size={self.options.batch_size}, sigma={spec.sigma:g}: only "
                 "the unprojected step of one point with noise has a density here; leave log_density out"
             )
         w = np.asarray(outputs, dtype=np.float64).reshape(len(outputs), -1)
         gradients = self.loss.subgradient(
-            np.broadcast_to(setup.initial_point, (setup.n, w.shape[1])), setup.data
+            np.broadcast_to(spec.initial_point, (spec.n, w.shape[1])), spec.data
         )
-        means = setup.initial_point - self.step_size * np.where(
-            self._fresh(setup.n)[:, np.newaxis], gradients, 0.0
+        means = spec.initial_point - self.step_size * np.where(
+            self._fresh(spec.n)[:, np.newaxis], gradients, 0.0
         )
-        scale = self.step_size * self.options.noise.standard_deviation(setup.sigma)
+        scale = self.step_size * spec.noise_scale
         squares = np.square((w[:, np.newaxis] - means) / scale).sum(axis=-1)
-        constant = np.log(setup.n) + w.shape[1] * (np.log(scale) + 0.5 * np.log(2.0 * np.pi))
+        constant = np.log(spec.n) + w.shape[1] * (np.log(scale) + 0.5 * np.log(2.0 * np.pi))
         return np.asarray(logsumexp(-0.5 * squares, axis=-1) - constant, dtype=np.float64)
 
     def _fresh(self, n: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -199,19 +191,11 @@ class SingleStepMechanism:
         return fresh
 
 
-def _checked(mechanism: AlgorithmMechanism | SingleStepMechanism, dataset: ArrayLike) -> Setup:
+def _checked(mechanism: AlgorithmMechanism | SingleStepMechanism, dataset: ArrayLike) -> RunSpec:
     start = (
         require_finite_array("point", mechanism.point, shape=(mechanism.convex_set.dimension,))
         if isinstance(mechanism, SingleStepMechanism)
         else mechanism.initial_point
     )
-    return check_run(
-        dataset,
-        loss=mechanism.loss,
-        convex_set=mechanism.convex_set,
-        step_size=mechanism.step_size,
-        sigma=mechanism.sigma,
-        lipschitz=mechanism.lipschitz,
-        initial_point=start,
-        options=mechanism.options,
-    )
+    m = mechanism
+    return check_run(dataset, m.loss, m.convex_set, m.step_size, m.sigma, m.lipschitz, start, m.options)

@@ -1,4 +1,4 @@
-"""What the paper, and what the exact theory, claims of Algorithm 1 and its single step."""
+"""The privacy claims that the paper, and the exact theory, make of Algorithm 1 and its single step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fractions import Fraction
 import flint
 
 from dpsco_verify.algorithm import Schedule, StoppingRule
-from dpsco_verify.auditing.pairs import Relation
+from dpsco_verify.choices import Relation
 from dpsco_verify.errors import InputError
 from dpsco_verify.privacy.balls import ball, enclose
 from dpsco_verify.privacy.claims import ApproximateDP, PrivacyCurve

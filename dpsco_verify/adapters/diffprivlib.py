@@ -78,6 +78,6 @@ def _require_mechanism(mechanism: Any) -> Any:
     base = importlib.import_module(f"{diffprivlib_mechanisms().__name__}.base").DPMechanism
     if not isinstance(mechanism, base):
         raise InputError(
-            f"mechanism of type {type(mechanism).__name__} is no diffprivlib mechanism; give one of its mechanisms"
+            f"mechanism of type {type(mechanism).__name__} is not a diffprivlib mechanism; give one of its mechanisms"
         )
     return mechanism

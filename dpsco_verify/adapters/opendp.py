@@ -65,7 +65,7 @@ def from_opendp(measurement: Any) -> OpenDPMechanism:
     Raises
     ------
     InputError
-        If it is no measurement, or OpenDP is not installed.
+        If it is not a measurement, or OpenDP is not installed.
     """
     return OpenDPMechanism(_require_measurement(measurement))
 
@@ -170,8 +170,8 @@ def _require_measurement(measurement: Any) -> Any:
         ) from error
     if not isinstance(measurement, kind):
         raise InputError(
-            f"measurement of type {type(measurement).__name__} is no OpenDP measurement; give what a make_ or then_ "
-            "function returns"
+            f"measurement of type {type(measurement).__name__} is not an OpenDP measurement; give what a make_ or "
+            "then_ function returns"
         )
     return measurement
 

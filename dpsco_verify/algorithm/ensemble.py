@@ -18,10 +18,9 @@ from typing import Literal
 
 import numpy as np
 
-from dpsco_verify.algorithm.checks import Setup, check_run, check_subgradient
-from dpsco_verify.algorithm.kernel import Plan, Progress, plan_run, run_compiled
+from dpsco_verify.algorithm.kernel import CompiledRuns, Plan, Progress, plan_run, run_compiled
 from dpsco_verify.algorithm.options import Averaging, Options
-from dpsco_verify.algorithm.private_sgd import StepSize
+from dpsco_verify.algorithm.run_spec import RunSpec, StepSize, check_run, check_subgradient
 from dpsco_verify.algorithm.tape import AntitheticTape, RecordedTape, Tape, choose_tape
 from dpsco_verify.arrays import ArrayLike, BoolArray, FloatArray, IntArray
 from dpsco_verify.errors import InputError
@@ -130,44 +129,17 @@ def run_ensemble(
     InputError
         As the oracle does, if any run would; or if `engine` is "compiled" and the kernel does not know the run.
     """
-    options = options or Options()
-    plan = _plan(data, loss=loss, convex_set=convex_set, options=options, tape=tape, engine=engine)
-    setup = _check(
-        data,
-        lightly=plan is not None,
-        loss=loss,
-        convex_set=convex_set,
-        step_size=step_size,
-        sigma=sigma,
-        lipschitz=lipschitz,
-        initial_point=initial_point,
-        options=options,
+    spec, plan = _prepare(
+        data, loss, convex_set, step_size, sigma, lipschitz, initial_point, options, tape=tape, engine=engine
     )
     if plan is not None and rng is not None:
-        found = run_compiled(
-            setup,
-            plan=plan,
-            convex_set=convex_set,
-            step_size=step_size,
-            options=options,
-            rng=rng,
-            antithetic=antithetic,
-            progress=progress,
-        )
-        return _ensemble(found.outputs, found.iterations, found.distinct_points)
-    source = choose_tape(
-        rng,
-        tape,
-        runs=len(setup.data),
-        n=setup.n,
-        dimension=convex_set.dimension,
-        batch_size=options.batch_size,
-    )
+        return _ensemble(run_compiled(spec, plan=plan, rng=rng, antithetic=antithetic, progress=progress))
+    source = choose_tape(rng, tape, spec, runs=len(spec.data))
     if antithetic:
-        setup, source = replace(setup, data=np.repeat(setup.data, 2, axis=0)), AntitheticTape(source)
-    ensemble = _run_in_numpy(setup, loss, convex_set, step_size, options, source)
+        spec, source = replace(spec, data=np.repeat(spec.data, 2, axis=0)), AntitheticTape(source)
+    ensemble = _run_in_numpy(spec, source)
     if progress:
-        progress(len(setup.data), len(setup.data))
+        progress(len(spec.data), len(spec.data))
     return ensemble
 
 
@@ -194,52 +166,57 @@ def record_ensemble(
     InputError
         As :func:`run_ensemble` does with ``engine="compiled"``.
     """
-    options = options or Options()
-    plan = _plan(data, loss=loss, convex_set=convex_set, options=options, tape=None, engine="compiled")
-    setup = _check(
-        data,
-        lightly=True,
-        loss=loss,
-        convex_set=convex_set,
-        step_size=step_size,
-        sigma=sigma,
-        lipschitz=lipschitz,
-        initial_point=initial_point,
-        options=options,
+    spec, plan = _prepare(
+        data, loss, convex_set, step_size, sigma, lipschitz, initial_point, options, engine="compiled"
     )
     assert plan is not None  # noqa: S101  engine="compiled" raises instead
-    found = run_compiled(
-        setup,
-        plan=plan,
-        convex_set=convex_set,
-        step_size=step_size,
-        options=options,
-        rng=rng,
-        antithetic=antithetic,
-        record=True,
-    )
+    found = run_compiled(spec, plan=plan, rng=rng, antithetic=antithetic, record=True)
     assert found.indices is not None  # noqa: S101  they were asked for
     assert found.normals is not None  # noqa: S101  the same
-    return (
-        _ensemble(found.outputs, found.iterations, found.distinct_points),
-        RecordedTape(found.indices, found.normals),
-    )
+    return _ensemble(found), RecordedTape(found.indices, found.normals)
 
 
-def _ensemble(outputs: FloatArray, iterations: IntArray, distinct: IntArray) -> Ensemble:
+def _ensemble(found: CompiledRuns) -> Ensemble:
     """Return the kernel's results: each distinct point is queried once, and the average is defined."""
     return Ensemble(
-        outputs=outputs,
-        defined=np.ones(len(outputs), dtype=np.bool_),
-        iterations=iterations,
-        distinct_points=distinct,
-        gradient_queries=distinct.copy(),
+        outputs=found.outputs,
+        defined=np.ones(len(found.outputs), dtype=np.bool_),
+        iterations=found.iterations,
+        distinct_points=found.distinct_points,
+        gradient_queries=found.distinct_points.copy(),
     )
+
+
+def _prepare(
+    data: ArrayLike,
+    loss: Loss,
+    convex_set: ConvexSet,
+    step_size: StepSize,
+    sigma: float,
+    lipschitz: float,
+    initial_point: ArrayLike | None,
+    options: Options | None,
+    *,
+    tape: Tape | None = None,
+    engine: Engine,
+) -> tuple[RunSpec, Plan | None]:
+    """Check the arguments; return how the kernel does the runs, or None where numpy does them.
+
+    Whether data of the right type and shape are finite is left to the kernel.
+    """
+    plan = _plan(data, loss, convex_set, options or Options(), tape, engine)
+    width = loss.data_dimension(convex_set.dimension)
+    lightly = plan is not None and isinstance(data, np.ndarray) and data.dtype == np.float64
+    lightly = lightly and np.ndim(data) == 3 and np.shape(data)[-1] == width
+    checked = np.asarray(data)[:0] if lightly else data
+    spec = check_run(
+        checked, loss, convex_set, step_size, sigma, lipschitz, initial_point, options, leading_axes=1
+    )
+    return replace(spec, data=np.asarray(data)) if lightly else spec, plan
 
 
 def _plan(
     data: ArrayLike,
-    *,
     loss: Loss,
     convex_set: ConvexSet,
     options: Options,
@@ -260,64 +237,24 @@ def _plan(
     return plan
 
 
-def _check(
-    data: ArrayLike,
-    *,
-    lightly: bool,
-    loss: Loss,
-    convex_set: ConvexSet,
-    step_size: StepSize,
-    sigma: float,
-    lipschitz: float,
-    initial_point: ArrayLike | None,
-    options: Options,
-) -> Setup:
-    """Check the arguments; `lightly`, whether data of the right type and shape are finite is left to the kernel."""
-    wanted = loss.data_dimension(convex_set.dimension)
-    lightly &= isinstance(data, np.ndarray) and data.dtype == np.float64
-    lightly = lightly and np.ndim(data) == 3 and np.shape(data)[-1] == wanted
-    setup = check_run(
-        np.asarray(data)[:0] if lightly else data,
-        loss=loss,
-        convex_set=convex_set,
-        step_size=step_size,
-        sigma=sigma,
-        lipschitz=lipschitz,
-        initial_point=initial_point,
-        options=options,
-        leading_axes=1,
-    )
-    return replace(setup, data=np.asarray(data)) if lightly else setup
-
-
-def _run_in_numpy(
-    setup: Setup,
-    loss: Loss,
-    convex_set: ConvexSet,
-    step_size: StepSize,
-    options: Options,
-    source: Tape,
-) -> Ensemble:
-    points, n = setup.data, setup.n
+def _run_in_numpy(spec: RunSpec, source: Tape) -> Ensemble:
+    points, n, stop_at = spec.data, spec.n, spec.stop_at
     runs = len(points)
-    noise_scale = options.noise.standard_deviation(setup.sigma)
-    stop_at = options.stopping.distinct_points(n)
-    literal = options.averaging is Averaging.DATA_INDICES
+    literal = spec.options.averaging is Averaging.DATA_INDICES
 
     seen = np.zeros((runs, n), dtype=bool)
     distinct = np.zeros(runs, dtype=np.int64)
     fresh_times = np.zeros(runs, dtype=np.int64)
     queries = np.zeros(runs, dtype=np.int64)
     iterations = np.zeros(runs, dtype=np.int64)
-    w = np.repeat(setup.initial_point[np.newaxis], runs, axis=0)
+    w = np.repeat(spec.initial_point[np.newaxis], runs, axis=0)
     total = np.zeros_like(w)
     history = [w.copy()] if literal else []
     active = np.arange(runs)  # the runs that have not stopped
     tau = 1
     while active.size:
         indices, normals = source.next()
-        indices, noise = indices[active], noise_scale * normals[active]
-        eta = step_size(tau) if callable(step_size) else step_size
+        indices, noise = indices[active], spec.noise_scale * normals[active]
         rows = active[:, np.newaxis]
         fresh = ~seen[rows, indices]
         any_fresh: BoolArray = np.any(fresh, axis=-1)
@@ -327,10 +264,10 @@ def _run_in_numpy(
             points[rows, indices],
             fresh,
             noise,
-            loss=loss,
-            convex_set=convex_set,
-            step_size=eta,
-            lipschitz=setup.lipschitz,
+            loss=spec.loss,
+            convex_set=spec.convex_set,
+            step_size=spec.step_size_at(tau),
+            lipschitz=spec.lipschitz,
         )
         seen[rows, indices] = True
         new = fresh.sum(axis=-1)

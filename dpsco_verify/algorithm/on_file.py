@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from dpsco_verify.algorithm.schedules import (
     utility_step_size,
 )
 from dpsco_verify.arrays import FloatArray
+from dpsco_verify.choices import LossName
 from dpsco_verify.errors import InputError
 from dpsco_verify.geometry import L2Ball
 from dpsco_verify.problems import AbsoluteDeviation, Hinge, Huber, Linear, Logistic, Loss, Quantile
@@ -27,9 +28,6 @@ from dpsco_verify.validation import (
     require_non_negative,
     require_positive,
 )
-
-LossName = Literal["linear", "absolute", "quantile", "huber", "hinge", "logistic"]
-LOSS_NAMES: tuple[LossName, ...] = ("linear", "absolute", "quantile", "huber", "hinge", "logistic")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,20 +6,16 @@ option (:mod:`dpsco_verify.algorithm.options`). The fast path is :mod:`dpsco_ver
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from dpsco_verify.algorithm.checks import check_run, check_subgradient
 from dpsco_verify.algorithm.options import Averaging, Options
+from dpsco_verify.algorithm.run_spec import StepSize, check_run, check_subgradient
 from dpsco_verify.algorithm.tape import Tape, choose_tape
 from dpsco_verify.arrays import ArrayLike, BoolArray, FloatArray, IntArray
 from dpsco_verify.geometry import ConvexSet
 from dpsco_verify.problems import Loss
-
-StepSize = float | Callable[[int], float]
-"""A constant η, or the schedule ``t -> η_t`` for t = 1, 2, …"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,42 +109,28 @@ def private_sgd(
         For fewer than two points, data that are not finite, parameters that are not positive and finite (σ may
         be 0), an initial point outside W, or a subgradient longer than L.
     """
-    options = options or Options()
-    setup = check_run(
-        data,
-        loss=loss,
-        convex_set=convex_set,
-        step_size=step_size,
-        sigma=sigma,
-        lipschitz=lipschitz,
-        initial_point=initial_point,
-        options=options,
-    )
-    points, n, w = setup.data, setup.n, setup.initial_point
-    noise_scale = options.noise.standard_deviation(setup.sigma)
-    source = choose_tape(
-        rng, tape, runs=1, n=n, dimension=convex_set.dimension, batch_size=options.batch_size
-    )
-    stop_at = options.stopping.distinct_points(n)
+    spec = check_run(data, loss, convex_set, step_size, sigma, lipschitz, initial_point, options)
+    source = choose_tape(rng, tape, spec, runs=1)
+    w = spec.initial_point
 
     F: set[int] = set()  # F_1 = ∅
     tau = 1  # τ = 1
     queries = 0
     iterates, draws, fresh_flags, fresh_times = [w], [], [], []
     total = np.zeros_like(w)
-    while len(F) < stop_at:  # while |F_τ| ≤ n/2
+    while len(F) < spec.stop_at:  # while |F_τ| ≤ n/2
         batch, normals = source.next()
         indices = batch[0]  # sample y_τ uniformly from [n]
-        xi = noise_scale * normals[0]
-        eta = step_size(tau) if callable(step_size) else step_size
+        xi = spec.noise_scale * normals[0]
+        eta = spec.step_size_at(tau)
         fresh = np.array([int(y) not in F for y in indices])
         if not fresh.any():  # if {y_τ} ∩ F_τ ≠ ∅
             w_next = convex_set.project(w - eta * xi)  # w_{τ+1} = P(w_τ − η_τ ξ_τ), F_{τ+1} = F_τ
         else:
             g = np.zeros_like(w)
             for y in indices[fresh]:
-                subgradient = loss.subgradient(w, points[y])
-                check_subgradient(subgradient, setup.lipschitz)
+                subgradient = loss.subgradient(w, spec.data[y])
+                check_subgradient(subgradient, spec.lipschitz)
                 g = g + subgradient
                 queries += 1
             g = g / float(fresh.sum())
@@ -164,7 +146,7 @@ def private_sgd(
 
     undefined: tuple[int, ...] = ()
     output: FloatArray | None
-    if options.averaging is Averaging.FRESH_TIMES:
+    if spec.options.averaging is Averaging.FRESH_TIMES:
         output = total / float(len(fresh_times))
     else:
         # The paper counts data from 1: the index j names the iterate w_j, which exists for j ≤ T + 1 = τ.

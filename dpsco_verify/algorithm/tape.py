@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from dpsco_verify.algorithm.run_spec import RunSpec
 from dpsco_verify.arrays import FloatArray, IntArray
 from dpsco_verify.errors import InputError
 
@@ -91,17 +92,15 @@ class RecordedTape:
 def choose_tape(
     rng: np.random.Generator | None,
     tape: Tape | None,
+    spec: RunSpec,
     *,
     runs: int,
-    n: int,
-    dimension: int,
-    batch_size: int,
 ) -> Tape:
     """Return the given tape, or one that draws from `rng`; exactly one of the two must be given."""
     if tape is not None and rng is None:
         return tape
     if rng is not None and tape is None:
-        return GeneratorTape(rng, runs, n, dimension, batch_size)
+        return GeneratorTape(rng, runs, spec.n, spec.convex_set.dimension, spec.options.batch_size)
     raise InputError(
         f"rng={rng!r} and tape={tape!r}: give exactly one of them as the source of draws and noise"
     )

@@ -21,12 +21,13 @@ from dpsco_verify.auditing.request import (
     checked_pairs,
     checked_relation,
 )
-from dpsco_verify.auditing.result import AuditResult, AuditVerdict
+from dpsco_verify.auditing.result import AuditResult
+from dpsco_verify.choices import ERROR_BUDGET, FEWEST_SAMPLES, SAMPLES, Profile
 from dpsco_verify.errors import InputError
+from dpsco_verify.evidence import AuditVerdict
 from dpsco_verify.privacy.claims import PrivacyClaim
 from dpsco_verify.validation import require_integer, require_open_interval, require_positive
 
-FEWEST_SAMPLES = 64
 _PAIR_SEARCH_SAMPLES = 512
 
 
@@ -40,8 +41,8 @@ def audit(
     delta: float = 0.0,
     claim: PrivacyClaim | None = None,
     relation: str | None = None,
-    alpha: float = 1e-6,
-    samples: int = 10_000,
+    alpha: float = ERROR_BUDGET,
+    samples: int = SAMPLES[Profile.QUICK],
     seed: int = 0,
     log_density: Callable[[Any, Any], ArrayLike] | None = None,
     time_limit: float = 60.0,
@@ -59,7 +60,7 @@ def audit(
     mechanism
         ``mechanism(dataset, size, rng)`` returning `size` independent outputs, or ``per_call(f)``.
     d, d_prime
-        A pair of neighbouring data sets; equal ones are none. Or else
+        A pair of neighbouring data sets, which must differ. Or else
     pairs
         a list of pairs, which share the level equally, or a Hypothesis strategy of pairs, which is searched for the
         worst one; that is shrunk, and judged on fresh samples. Equal data sets that a strategy draws are passed over.
@@ -68,7 +69,7 @@ def audit(
     claim
         any claim of :mod:`dpsco_verify.privacy.claims`.
     relation
-        ``replace-one``, ``add-remove`` or ``zero-out``: refuse pairs that are no such neighbours. Without one the
+        ``replace-one``, ``add-remove`` or ``zero-out``: refuse pairs that are not such neighbours. Without one the
         result's `neighbours` says which the pair seems to have, or that it has none; the verdict is the same.
     alpha
         The probability, at most, of finding a true claim violated, over all that the audit tries.
@@ -98,7 +99,7 @@ def audit(
     Raises
     ------
     InputError
-        For a bad argument, a data set that is missing, or a pair that is none.
+        For a bad argument, a data set that is missing, or a pair that is not one.
     MechanismError
         If the mechanism raises, hangs, changes its data set, ignores the generator or returns what cannot be judged.
 
@@ -161,7 +162,7 @@ def _run(request: AuditRequest) -> AuditResult:
 
 
 def _notes_of_strangers(results: list[AuditResult], *, but: AuditResult) -> list[str]:
-    """Return what is to be said of pairs, beside the one that is shown, that are no neighbours at all."""
+    """Return what is to be said of pairs, beside the one that is shown, that are not neighbours at all."""
     told = []
     for number, result in enumerate(results):
         if result is not but and result.neighbours is not None:

@@ -1,4 +1,4 @@
-"""What an audit that found nothing would have found: its minimum detectable violation (MDV).
+"""The minimum detectable violation (MDV): the smallest that an audit that found nothing would have found.
 
 A violation of an event has two numbers, P(E) and P'(E), and a family of mechanisms is needed along which it grows from
 the one that was seen. It is the family of the same shape: with the density p on the data set on which E is likelier and

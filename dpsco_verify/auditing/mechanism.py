@@ -194,13 +194,13 @@ class Caller:
         except TimeoutError:
             raise MechanismError(
                 f"mechanism={self._name} did not return within time_limit={self._time_limit:g} seconds in {call}; "
-                "give a larger time_limit, or mend it"
+                "give a larger time_limit, or fix it"
             ) from None
         if isinstance(error, MechanismError):
             raise error
         if error is not None:
             said = f"{type(error).__name__}: {error}".rstrip(": ")
-            raise MechanismError(f"mechanism={self._name} raised {said} in {call}; mend it") from error
+            raise MechanismError(f"mechanism={self._name} raised {said} in {call}; fix it") from error
         return returned
 
 

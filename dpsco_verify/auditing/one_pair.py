@@ -25,9 +25,10 @@ from dpsco_verify.auditing.outputs import Outputs, join
 from dpsco_verify.auditing.pairs import recognised
 from dpsco_verify.auditing.regions import Aims
 from dpsco_verify.auditing.request import SEARCH, AuditRequest
-from dpsco_verify.auditing.result import AuditResult, AuditVerdict, Witness
+from dpsco_verify.auditing.result import AuditResult, Witness
 from dpsco_verify.auditing.selection import Choice, floating_point_leak, select
 from dpsco_verify.errors import InputError
+from dpsco_verify.evidence import AuditVerdict
 
 _LAST_ROUND = 0.9
 """The last round's part of the level; the earlier ones share the rest equally."""
@@ -38,7 +39,7 @@ _MOST_SEARCHED = 200_000
 _FEWEST_SEARCHED = 24
 _LEAK = (
     "as floating-point numbers the outputs break the claim: [{event}] alone shows it; floating_point=True judges them "
-    "so, and noise on a fixed grid would mend it"
+    "so, and noise on a fixed grid would fix it"
 )
 
 

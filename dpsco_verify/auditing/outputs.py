@@ -1,4 +1,4 @@
-"""What a mechanism returned, in columns that features can be computed from.
+"""The outputs of a mechanism, in columns that features can be computed from.
 
 An output is a number, a truth value, a string, bytes, None, or a tuple, list or array of outputs, of any length. Its
 **entries** are its numbers in order (a string, None or an empty place is an entry without a number, NaN); its **kind**

@@ -6,7 +6,6 @@ type, the dtype or the columns. Positions count from 0.
 
 from __future__ import annotations
 
-import enum
 import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,29 +24,12 @@ from dpsco_verify.auditing.records import (
     same_data,
     short,
 )
+from dpsco_verify.choices import Relation
 from dpsco_verify.errors import InputError
 
 
-class Relation(enum.StrEnum):
-    """What neighbouring data sets are.
-
-    ``replace-one``: as many records, and exactly one position differs. ``add-remove``: one data set is the other
-    without exactly one record, from any position. ``zero-out``: one record is replaced by zeros of its own shape and
-    type (the empty string for text), or by None, or in tables by missing values.
-    """
-
-    REPLACE_ONE = "replace-one"
-    ADD_REMOVE = "add-remove"
-    ZERO_OUT = "zero-out"
-
-    @classmethod
-    def _missing_(cls, value: object) -> Relation:
-        known = ", ".join(r.value for r in cls)
-        raise InputError(f"relation={value!r} is unknown; give one of {known}")
-
-
 def require_neighbours(d: Any, d_prime: Any, relation: str) -> None:
-    """Return if the two data sets are neighbours; the relations are symmetric, and equal data sets are none.
+    """Return if the two data sets are neighbours; the relations are symmetric, and equal data sets are not.
 
     Raises
     ------
@@ -73,7 +55,7 @@ def require_pair(d: Any, d_prime: Any, relation: str | None, *, name: str = "") 
     Raises
     ------
     InputError
-        If they are equal, or no such neighbours.
+        If they are equal, or not such neighbours.
     """
     prefix = f"{name}: " if name else ""
     if equal_data(d, d_prime):
@@ -118,11 +100,14 @@ def recognised(d: Any, d_prime: Any) -> tuple[str, bool]:
         difference = _difference(first, second)
     *others, last = Relation
     relations = f"{', '.join(others)} or {last}"
-    return f"no relation was given, and the data sets are no neighbours under {relations}: {difference}", True
+    return (
+        f"no relation was given, and the data sets are not neighbours under {relations}: {difference}",
+        True,
+    )
 
 
 def _difference(first: Records, second: Records) -> str:
-    """Return how two data sets that are no neighbours differ, in a clause."""
+    """Return how two data sets that are not neighbours differ, in a clause."""
     n, m = first.length, second.length
     if n == m:
         positions = np.flatnonzero(differs(first, second))
@@ -179,7 +164,9 @@ def _fault(first: Records, second: Records, relation: Relation) -> str | None:
         return f"d has {count(n)} and d_prime {m:,}, while {relation} keeps their number; replace one record"
     positions = np.flatnonzero(differs(first, second))
     if not len(positions):
-        return f"d and d_prime are identical ({count(n)}), which is no pair for {relation}; change one record"
+        return (
+            f"d and d_prime are identical ({count(n)}), which is not a pair for {relation}; change one record"
+        )
     if len(positions) > 1:
         return (
             f"d and d_prime differ in {_listed(positions)}, while {relation} allows 1; change one record only"

@@ -69,7 +69,7 @@ class Program:
         try:
             self._arguments = shlex.split(command) if isinstance(command, str) else list(command)
         except ValueError as error:
-            raise InputError(f"command={command!r} cannot be split ({error}); mend its quotes") from None
+            raise InputError(f"command={command!r} cannot be split ({error}); fix its quotes") from None
         if not self._arguments:
             raise InputError(f"command={command!r} is empty; give a program and its arguments")
         self._shown = command if isinstance(command, str) else shlex.join(command)
@@ -203,7 +203,7 @@ class Program:
         try:
             return output_of(raw.decode())
         except UnicodeDecodeError:
-            why = "is no UTF-8"
+            why = "is not UTF-8"
         except UnreadableLineError as error:
             why = str(error)
         raise self._error(f"line {number} of its answer to {asked} {why}; answer with one JSON value a line")

@@ -109,7 +109,7 @@ def output_of(line: str) -> Any:
         value = _DECODER.decode(line)
     except (ValueError, RecursionError):
         raise UnreadableLineError(
-            "is blank" if not line.strip() else f"is no JSON value: {_shown(line)}"
+            "is blank" if not line.strip() else f"is not a JSON value: {_shown(line)}"
         ) from None
     return value if type(value) is float else _output(value, line, 0)
 

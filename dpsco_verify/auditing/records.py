@@ -84,7 +84,7 @@ class Records:
 
 
 def records_of(label: str, data: Any) -> Records:
-    """Return a data set as records; :class:`InputError`, with `label` for its name, if it is no sequence of any."""
+    """Return a data set as records; :class:`InputError`, with `label` for its name, if it is not one."""
     if _is_table(data):
         frame = hasattr(data, "columns")
         parts = [data.iloc[:, i] for i in range(data.shape[1])] if frame else [data]
@@ -102,8 +102,8 @@ def records_of(label: str, data: Any) -> Records:
         if columns[-1].ndim:
             return Records("array", columns, (), (columns[-1].dtype,), len(columns[-1]))
     raise InputError(
-        f"{label} of type {type(data).__name__} is no sequence of records; give an array with rows, a pandas table, a "
-        "list or a tuple"
+        f"{label} of type {type(data).__name__} is not a sequence of records; give an array with rows, a pandas table, "
+        "a list or a tuple"
     )
 
 
@@ -211,7 +211,7 @@ _ATOMS = frozenset({int, float, complex, bool, str, bytes, type(None)})
 
 
 def plainly_equal(a: Any, b: Any) -> bool | None:
-    """Return ``a == b``; None where that is no truth value, as for classes that compare entry by entry."""
+    """Return ``a == b``; None where that is not a truth value, as for classes that compare entry by entry."""
     try:
         equal = a == b
     except Exception:  # noqa: BLE001  a class may raise anything here, arrays of two shapes do

@@ -288,7 +288,7 @@ def _sorted(values: FloatArray) -> FloatArray:
 def atom_candidates(first: Outputs, second: Outputs, aims: Aims, examples: Outputs) -> list[Candidate]:
     """Return the best sets of exact outputs among those that occur several times, for both directions.
 
-    What is no such output is one further cell. `examples` holds the outputs of both, to show them.
+    What is not such an output is one further cell. `examples` holds the outputs of both, to show them.
     """
     values, where, counts = np.unique(
         np.concatenate([first.fingerprints, second.fingerprints]), return_index=True, return_counts=True

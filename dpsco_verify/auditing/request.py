@@ -10,8 +10,8 @@ from typing import Any
 
 from dpsco_verify.arrays import ArrayLike
 from dpsco_verify.auditing.mechanism import Mechanism
-from dpsco_verify.auditing.pairs import Relation
 from dpsco_verify.auditing.regions import Aims, Order
+from dpsco_verify.choices import Relation
 from dpsco_verify.errors import InputError
 from dpsco_verify.privacy.claims import ApproximateDP, PrivacyClaim, PureDP
 
@@ -92,7 +92,9 @@ def checked_claim(epsilon: float | None, delta: float, claim: PrivacyClaim | Non
         if epsilon is not None or delta != 0.0:
             raise InputError(f"claim={claim} and epsilon={epsilon}, delta={delta} were both given; give one")
         if not isinstance(claim, PrivacyClaim):
-            raise InputError(f"claim={claim!r} is no privacy claim; give one of dpsco_verify.privacy.claims")
+            raise InputError(
+                f"claim={claim!r} is not a privacy claim; give one of dpsco_verify.privacy.claims"
+            )
         return claim
     if epsilon is None:
         raise InputError("epsilon=None and claim=None: nothing is claimed; give epsilon, or a claim")

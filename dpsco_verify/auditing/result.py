@@ -1,25 +1,15 @@
-"""What an audit of a mechanism found."""
+"""The result of an audit of a mechanism."""
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from dpsco_verify.errors import InputError, no_truth_value
+from dpsco_verify.evidence import AuditVerdict
 from dpsco_verify.inference import CellCounts
 from dpsco_verify.privacy.claims import PrivacyClaim
-
-
-class AuditVerdict(enum.StrEnum):
-    """The verdicts of an audit."""
-
-    VIOLATED = "violated"
-    NOT_VIOLATED = "not_violated"
-    UNDECIDED = "undecided"
-
-    __bool__ = no_truth_value("verdict is AuditVerdict.NOT_VIOLATED")
 
 
 @dataclass(frozen=True, kw_only=True)

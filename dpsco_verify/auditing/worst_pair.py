@@ -73,7 +73,7 @@ def search_worst_pair(
     Raises
     ------
     InputError
-        If the strategy yields no pair, or what is none, or if a score is NaN.
+        If the strategy yields no pair, or what is not one, or if a score is NaN.
 
     Notes
     -----
@@ -82,7 +82,9 @@ def search_worst_pair(
     pair depend on what else was imported; it does not during a search. Nothing is printed and nothing stored.
     """
     if not isinstance(strategy, SearchStrategy):
-        raise InputError(f"strategy={strategy!r} is no Hypothesis strategy; give one of pairs of data sets")
+        raise InputError(
+            f"strategy={strategy!r} is not a Hypothesis strategy; give one of pairs of data sets"
+        )
     if not callable(score):
         raise InputError(f"score={score!r} is not callable; give a function of two data sets")
     limit = require_integer("max_examples", max_examples, minimum=1)
@@ -92,7 +94,7 @@ def search_worst_pair(
         return search.result()
 
 
-class _Found(Exception):  # noqa: N818  not an error: how a property tells Hypothesis to shrink
+class _WorstPairFound(Exception):  # noqa: N818  not an error: how a property tells Hypothesis to shrink
     """The pair is bad enough."""
 
 
@@ -163,7 +165,7 @@ class _Search:
 
     def _evaluate(self, pair: Any) -> WorstPair:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise InputError(f"strategy drew {pair!r}, which is no pair; give a strategy of (d, d_prime)")
+            raise InputError(f"strategy drew {pair!r}, which is not a pair; give a strategy of (d, d_prime)")
         d, d_prime = pair
         self._examples += 1
         value = float(self._score(d, d_prime))
@@ -174,7 +176,7 @@ class _Search:
         return WorstPair(d, d_prime, value, self._examples)
 
     def _run(self, take: Callable[[Any], None], *phases: Phase) -> None:
-        """Run Hypothesis, with the same seed each time; what `take` raises ends the run at once, save _Found."""
+        """Run Hypothesis, with the same seed each time; what `take` raises ends the run, save _WorstPairFound."""
         failures: list[BaseException] = []
 
         def property_of(pair: Any) -> None:
@@ -182,7 +184,7 @@ class _Search:
                 raise _Over
             try:
                 take(pair)
-            except (_Found, _Over):
+            except (_WorstPairFound, _Over):
                 raise
             except BaseException as error:  # noqa: BLE001  raised again below
                 failures.append(error)
@@ -201,7 +203,7 @@ class _Search:
             backend="hypothesis",
         )
         run = hypothesis.seed(self._seed)(settings(hypothesis.given(self._strategy)(property_of)))
-        with contextlib.suppress(_Found, _Over):
+        with contextlib.suppress(_WorstPairFound, _Over):
             try:
                 run()
             except Unsatisfiable:
@@ -266,7 +268,7 @@ class _Shrinking:
 
     def _accept(self, pair: WorstPair) -> None:
         self._accepted.append(pair)
-        raise _Found
+        raise _WorstPairFound
 
 
 def _guide(score: float) -> None:

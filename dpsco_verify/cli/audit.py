@@ -11,15 +11,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpsco_verify.cli.options import EXIT_CODES, FORMATS, chosen_executor, default_store, executor_options
+from dpsco_verify.choices import ExecutorKind, Profile
+from dpsco_verify.cli.options import (
+    EXIT_CODES,
+    ChoiceOf,
+    chosen_executor,
+    chosen_formats,
+    default_store,
+    executor_options,
+    format_option,
+)
 from dpsco_verify.cli.progress import progress
 from dpsco_verify.errors import InputError
-from dpsco_verify.ledger.gate import ExitCode
-from dpsco_verify.ledger.profile import Profile
+from dpsco_verify.evidence.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from dpsco_verify.evidence import AuditRecord
-    from dpsco_verify.ledger.baseline import Expectation
+    from dpsco_verify.ledger.expectations import Expectation
+    from dpsco_verify.ledger.ledger import Ledger
 
 
 _WORTH_A_POOL = 16
@@ -29,10 +38,17 @@ _WORTH_A_POOL = 16
 @click.command(epilog=EXIT_CODES)
 @click.option(
     "--profile",
-    type=click.Choice([profile.value for profile in Profile]),
+    type=ChoiceOf(Profile),
     default=Profile.STANDARD.value,
     show_default=True,
     help="How much work to do.",
+)
+@click.option(
+    "--paper",
+    multiple=True,
+    metavar="ID",
+    help="Verify this paper (`dpsco-verify papers` lists them); repeatable.  [default: all, and the sections beside "
+    "them]",
 )
 @click.option(
     "--select", multiple=True, metavar="ID", help="Verify only this claim (id or id/reading); repeatable."
@@ -60,67 +76,62 @@ _WORTH_A_POOL = 16
     show_default=True,
     help="The folder for the reports; replaced as a whole, or not at all.",
 )
+@format_option
 @click.option(
-    "--format",
-    "formats",
-    multiple=True,
-    type=click.Choice(FORMATS),
-    help="Write only this format; repeatable.  [default: all]",
-)
-@click.option(
-    "--baseline",
+    "--expectations",
     type=click.Path(path_type=Path, exists=False),
     default=None,
-    help="The expected verdicts.  [default: the package's claims.toml]",
+    help="The expected verdicts.  [default: each paper's own]",
 )
 @click.option(
-    "--update-baseline",
+    "--update-expectations",
     is_flag=True,
-    help="Write the verdicts found to the baseline instead of gating on it; refused where CI=true.",
+    help="Write the verdicts found to --expectations instead of gating on them; refused where CI=true.",
 )
 def audit(
-    profile: str,
+    profile: Profile,
+    paper: tuple[str, ...],
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     seed: int,
     jobs: int,
-    executor: str | None,
+    executor: ExecutorKind | None,
     scheduler: str | None,
     store: Path | None,
     no_store: bool,  # noqa: FBT001  click passes options by name
     accumulate: bool,  # noqa: FBT001  click passes options by name
     out: Path,
     formats: tuple[str, ...],
-    baseline: Path | None,
-    update_baseline: bool,  # noqa: FBT001  click passes options by name
+    expectations: Path | None,
+    update_expectations: bool,  # noqa: FBT001  click passes options by name
 ) -> None:
-    """Run the ledger, write the reports, and gate on the verdicts."""
+    """Verify the papers that are installed, write the reports, and gate on the verdicts."""
     from rich.console import Console
 
-    from dpsco_verify.comparison import plan_for
-    from dpsco_verify.faults import EXHIBITS, quick_exhibits
-    from dpsco_verify.ledger.audit import run_audit
-    from dpsco_verify.ledger.baseline import load_baseline
-    from dpsco_verify.ledger.registry import select_claims
+    from dpsco_verify.ledger.installed import installed_ledger
+    from dpsco_verify.ledger.run import run_audit
     from dpsco_verify.reporting import check_writable, print_report, write_reports
     from dpsco_verify.store import EvidenceStore
 
     if no_store and store is not None:
-        raise click.UsageError("--no-store stands beside --store")
+        raise click.UsageError("--no-store cannot be combined with --store")
     if no_store and accumulate:
         raise InputError(
-            "accumulate=True stands beside no_store=True, and the earlier runs are in the store; leave one out"
+            "accumulate=True cannot be combined with no_store=True, because the store holds the earlier runs; "
+            "leave one out"
         )
-    if update_baseline and os.environ.get("CI", "").lower() in {"true", "1"}:
+    if update_expectations and os.environ.get("CI", "").lower() in {"true", "1"}:
         raise InputError(
-            f"update_baseline=True is refused where CI={os.environ['CI']}: a gate does not choose what it expects; "
+            f"update_expectations=True is refused where CI={os.environ['CI']}: a gate does not choose what it expects; "
             "run it on your own machine and commit the file"
         )
-    claims = select_claims(select, ignore)
-    expectations = (
-        {} if update_baseline and baseline is not None and not baseline.exists() else load_baseline(baseline)
-    )
+    if update_expectations and expectations is None:
+        raise InputError("update_expectations=True needs a file to write; give --expectations FILE")
+    ledger = installed_ledger().only(paper)
+    claims = ledger.select(select, ignore)
+    expected = _expected(ledger, expectations, complete=not update_expectations)
     choice = chosen_executor(jobs, executor, scheduler)
+    written = chosen_formats(formats)
     target = check_writable(out)
     kept = None if no_store else store or default_store(target)
     if kept is not None and target in Path(os.path.realpath(kept)).parents:
@@ -129,27 +140,28 @@ def audit(
         )
     with progress() as report, nullcontext() if kept is None else EvidenceStore(kept) as evidence:
         result = run_audit(
+            ledger,
             claims,
-            profile=Profile(profile),
+            profile=profile,
             seed=seed,
             executor=choice,
             store=evidence,
             accumulate=accumulate,
-            baseline=expectations,
-            # The museum audits the checks as a whole; who selects claims wants these alone.
-            exhibits=() if select or ignore else quick_exhibits() if profile == Profile.QUICK else EXHIBITS,
-            comparison=None if select or ignore else plan_for(profile),
+            expectations=expected,
+            # The sections look at the checks and the systems as a whole; who selects claims wants these alone.
+            sections=() if select or ignore or paper else ledger.sections,
+            options=[f"--paper {id_}" for id_ in paper],
             progress=report,
         )
-    if jobs > 1 and {"html", "figures"} & set(formats or FORMATS):
+    if jobs > 1 and {"html", "figures"} & {one.name for one in written}:
         _draw_ahead(result.record, jobs)
-    write_reports(result.record, out, formats or FORMATS, extra_files=dict(result.certificates))
+    write_reports(result.record, out, written, extra_files=dict(result.certificates))
     print_report(result.record, Console())
     click.echo(f"Reports: {out}")
     if kept is not None and result.recalled:
         click.echo(f"Store: {kept}; {result.recalled} of {result.units} units of work were finished before")
-    if update_baseline:
-        _update_baseline(result.record, expectations, baseline)
+    if update_expectations and expectations is not None:
+        _update(ledger, result.record, expected, expectations)
         sys.exit(int(ExitCode.AS_EXPECTED))
     sys.exit(result.record.exit_code)
 
@@ -171,16 +183,25 @@ def _draw_ahead(record: AuditRecord, jobs: int) -> None:
     remember({plot: outcomes[unit.name].value for plot, unit in zip(plots, units, strict=True)})
 
 
-def _update_baseline(record: AuditRecord, expectations: Mapping[str, Expectation], path: Path | None) -> None:
-    from dpsco_verify.ledger.baseline import package_baseline, save_baseline, updated
-    from dpsco_verify.ledger.registry import all_claims
+def _expected(ledger: Ledger, path: Path | None, *, complete: bool) -> Mapping[str, Expectation]:
+    """Return what is expected: by the papers' own files, or by the file at `path`."""
+    from dpsco_verify.ledger.expectations import load_expectations, require_complete
 
-    target = path if path is not None else package_baseline()
-    new = updated(expectations, record.claims, [claim.key for claim in all_claims()])
-    save_baseline(new, target)
-    for key in [*new, *(key for key in expectations if key not in new)]:
-        before, after = expectations.get(key), new.get(key)
+    if path is None:
+        return ledger.expectations
+    if not complete:
+        return load_expectations(path) if path.exists() else {}
+    return require_complete(load_expectations(path), [claim.key for claim in ledger.claims], where=str(path))
+
+
+def _update(ledger: Ledger, record: AuditRecord, expected: Mapping[str, Expectation], path: Path) -> None:
+    from dpsco_verify.ledger.expectations import save_expectations, updated
+
+    new = updated(expected, record.claims, [claim.key for claim in ledger.claims])
+    save_expectations(new, path)
+    for key in [*new, *(key for key in expected if key not in new)]:
+        before, after = expected.get(key), new.get(key)
         if before != after:
             words = [entry.expected.value if entry else "(no entry)" for entry in (before, after)]
             click.echo(f"{key}: {words[0]} -> {words[1]}", err=True)
-    click.echo(f"Baseline: {target}")
+    click.echo(f"Expectations: {path}")

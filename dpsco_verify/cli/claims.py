@@ -1,4 +1,4 @@
-"""``dpsco-verify claims``."""
+"""``dpsco-verify claims`` and ``dpsco-verify papers``."""
 
 from __future__ import annotations
 
@@ -6,13 +6,28 @@ import click
 
 
 @click.command()
-def claims() -> None:
-    """List every claim and reading with its expected verdict."""
-    from dpsco_verify.ledger.baseline import load_baseline
-    from dpsco_verify.ledger.registry import all_claims
+@click.option("--paper", multiple=True, metavar="ID", help="Those of this paper alone; repeatable.")
+def claims(paper: tuple[str, ...]) -> None:
+    """List every claim and reading with its paper and its expected verdict."""
+    from dpsco_verify.ledger.installed import installed_ledger
 
-    expectations = load_baseline()
-    for claim in all_claims():
-        expected = expectations.get(claim.key)
-        word = expected.expected.value if expected else "(no expectation)"
-        click.echo(f"{claim.key:42} {word:15} {claim.statement.reference:14} {claim.statement.title}")
+    ledger = installed_ledger().only(paper)
+    expectations = ledger.expectations
+    for claim in ledger.claims:
+        expected = expectations[claim.key].expected
+        click.echo(
+            f"{claim.paper:14} {claim.key:42} {expected:15} {claim.statement.reference:14} {claim.statement.title}"
+        )
+
+
+@click.command()
+def papers() -> None:
+    """List the papers that are installed, by their ids."""
+    from dpsco_verify.ledger.installed import installed_ledger
+
+    for entry in installed_ledger().papers:
+        paper = entry.paper
+        click.echo(
+            f"{paper.id:14} {len(entry.statements):3} statements, {len(entry.claims):3} readings  {paper.title}, "
+            f"{paper.identifier}"
+        )

@@ -6,10 +6,10 @@ import sys
 
 import click
 
-from dpsco_verify.cli.options import chosen_executor, executor_options
+from dpsco_verify.choices import ExecutorKind, Profile
+from dpsco_verify.cli.options import ChoiceOf, chosen_executor, executor_options
 from dpsco_verify.cli.progress import progress
-from dpsco_verify.ledger.gate import ExitCode
-from dpsco_verify.ledger.profile import Profile
+from dpsco_verify.evidence.exit_code import ExitCode
 
 _MORE = """\b
 Exit codes: 0 no audit found a violation; 1 at least one did; 2 wrong usage or
@@ -20,7 +20,7 @@ bad input; 70 broken off: a fault of the program, and no verdict.
 @click.command(epilog=_MORE)
 @click.option(
     "--profile",
-    type=click.Choice([profile.value for profile in Profile]),
+    type=ChoiceOf(Profile),
     default=Profile.QUICK.value,
     show_default=True,
     help="Which problems, sizes and numbers of runs where no other option says so.",
@@ -56,7 +56,7 @@ bad input; 70 broken off: a fault of the program, and no verdict.
     help="What is printed.",
 )
 def compare(
-    profile: str,
+    profile: Profile,
     problems: tuple[str, ...],
     sizes: tuple[int, ...],
     epsilons: tuple[float, ...],
@@ -65,7 +65,7 @@ def compare(
     most_seconds: float | None,
     seed: int,
     jobs: int,
-    executor: str | None,
+    executor: ExecutorKind | None,
     scheduler: str | None,
     output: str,
 ) -> None:
@@ -73,7 +73,7 @@ def compare(
     from rich.console import Console
 
     from dpsco_verify.comparison import plan_for, run_comparison
-    from dpsco_verify.evidence.store import encode_comparison
+    from dpsco_verify.evidence.records_codec import encode_comparison
     from dpsco_verify.reporting import comparison as words
     from dpsco_verify.reporting.terminal import print_comparison
 

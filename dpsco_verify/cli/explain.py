@@ -10,5 +10,6 @@ import click
 def explain(name: str) -> None:
     """Print the statement ID, its readings, and how each is decided."""
     from dpsco_verify.ledger.explain import explanation
+    from dpsco_verify.ledger.installed import installed_ledger
 
-    click.echo(explanation(name))
+    click.echo(explanation(installed_ledger(), name))

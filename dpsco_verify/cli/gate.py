@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpsco_verify.cli.options import FORMATS
+from dpsco_verify.choices import ERROR_BUDGET, FEWEST_SAMPLES, SAMPLES, Profile, Relation
+from dpsco_verify.cli.options import ChoiceOf, chosen_formats, format_option
 from dpsco_verify.cli.progress import progress
 from dpsco_verify.errors import InputError
-from dpsco_verify.ledger.gate import ExitCode
-from dpsco_verify.ledger.profile import SAMPLES, Profile
+from dpsco_verify.evidence.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from dpsco_verify.evidence import AuditRecord
@@ -25,25 +25,7 @@ if TYPE_CHECKING:
     from dpsco_verify.gating.config import GateConfig
     from dpsco_verify.gating.run import Planned
 
-_RELATIONS = ("replace-one", "add-remove", "zero-out")
-_OF_ONE_AUDIT = (
-    "command",
-    "pair",
-    "epsilon",
-    "delta",
-    "rho",
-    "mu",
-    "renyi_alpha",
-    "renyi_epsilon",
-    "relation",
-    "samples",
-    "name",
-    "time_limit",
-    "epsilon_of_interest",
-    "per_call",
-    "floating_point",
-    "unseeded",
-)
+_OF_THE_RUN = ("error_budget", "seed", "profile")
 _MORE = """\b
 MODULE:MECHANISM is mechanism(dataset, size, rng) and returns `size`
 independent outputs: an array of shape (size, ...) or a list. The working
@@ -100,19 +82,23 @@ program. Below 64 only what was judged as a whole.
 @click.option("--mu", type=float, help="The claim: mu-GDP.")
 @click.option("--renyi-alpha", type=float, help="The claim: Renyi-DP of this order, with --renyi-epsilon.")
 @click.option("--renyi-epsilon", type=float, help="Its epsilon.")
-@click.option("--relation", type=click.Choice(_RELATIONS), help="Refuse pairs that are no such neighbours.")
+@click.option(
+    "--relation", type=ChoiceOf(Relation), help="Refuse pairs that are not neighbours in this sense."
+)
 @click.option(
     "--profile",
-    type=click.Choice([profile.value for profile in Profile]),
+    type=ChoiceOf(Profile),
     help="Outputs a data set, at most: "
     + ", ".join(f"{profile.value} {samples}" for profile, samples in SAMPLES.items())
     + ".  [default: standard]",
 )
-@click.option("--samples", type=click.IntRange(min=64), help="Outputs a data set, at most, instead.")
+@click.option(
+    "--samples", type=click.IntRange(min=FEWEST_SAMPLES), help="Outputs a data set, at most, instead."
+)
 @click.option(
     "--error-budget",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="The probability, at most, that anything alarms falsely.  [default: 1e-06]",
+    help=f"The probability, at most, that anything alarms falsely.  [default: {ERROR_BUDGET:g}]",
 )
 @click.option("--seed", type=click.IntRange(min=0), help="The root seed.  [default: 0]")
 @click.option(
@@ -138,13 +124,7 @@ program. Below 64 only what was judged as a whole.
     show_default=True,
     help="The folder for the reports; replaced as a whole, or not at all.",
 )
-@click.option(
-    "--format",
-    "formats",
-    multiple=True,
-    type=click.Choice(FORMATS),
-    help="Write only this format; repeatable.  [default: all]",
-)
+@format_option
 def gate(
     mechanism: str | None,
     config: Path | None,
@@ -166,11 +146,12 @@ def gate(
     from dpsco_verify.reporting import check_writable, print_report, write_reports
 
     chosen = _from_file(config, settings) if config is not None else _of_one_audit(mechanism, settings)
+    written = chosen_formats(formats)
     check_writable(out)
     profile = f"{settings['samples']} samples" if settings["samples"] is not None else None
     with _ended_in_order():
         record, certificates = _judged(partial(_judge, chosen, config, select, profile))
-        write_reports(record, out, formats or FORMATS, extra_files=certificates)
+        write_reports(record, out, written, extra_files=certificates)
     print_report(record, Console())
     click.echo(f"Reports: {out}")
     sys.exit(record.exit_code)
@@ -222,16 +203,13 @@ def _judged(judge: Callable[[Tell], Any]) -> Any:
 
 def _of_one_audit(mechanism: str | None, settings: dict[str, Any]) -> GateConfig:
     """Return the gate that the options describe."""
-    from dpsco_verify.auditing import Relation
     from dpsco_verify.gating.config import AuditEntry, GateConfig
 
     if not settings["pair"]:
         raise click.UsageError("give at least one --pair")
-    options = {name: settings[name] for name in _OF_ONE_AUDIT if settings[name] is not None}
-    seeded = not options.pop("unseeded")
-    if "relation" in options:
-        options["relation"] = Relation(options["relation"])
-    entry = AuditEntry(mechanism=mechanism, seeded=seeded, **options)
+    given = {name: value for name, value in settings.items() if name not in _OF_THE_RUN and value is not None}
+    seeded = not given.pop("unseeded")
+    entry = AuditEntry(mechanism=mechanism, seeded=seeded, **given)
     return GateConfig(audit=(entry,), **_of_the_run(settings))
 
 
@@ -241,47 +219,41 @@ def _from_file(path: Path, settings: dict[str, Any]) -> GateConfig:
 
     from dpsco_verify.gating.config import load_config
 
-    for name in _OF_ONE_AUDIT:
-        if settings[name] not in (None, False, ()):
+    for name, value in settings.items():
+        if name not in _OF_THE_RUN and value not in (None, False, ()):
             raise InputError(
-                f"{name}={settings[name]!r} stands beside config={str(path)!r}; say it in the file, for each audit"
+                f"{name}={value!r} cannot be combined with config={str(path)!r}; set it in the file, for each audit"
             )
     return msgspec.structs.replace(load_config(path), **_of_the_run(settings))
 
 
 def _of_the_run(settings: dict[str, Any]) -> dict[str, Any]:
-    given = {
-        name: settings[name] for name in ("error_budget", "seed", "profile") if settings[name] is not None
-    }
-    if "profile" in given:
-        given["profile"] = Profile(given["profile"])
-    return given
+    return {name: settings[name] for name in _OF_THE_RUN if settings[name] is not None}
 
 
 def _command(one: Planned, chosen: GateConfig, config: Path | None) -> str:
     """Return the command that repeats an audit."""
-    entry = one.entry
+    import msgspec
+
     words = ["dpsco-verify", "gate"]
     if config is not None:
         words += ["--config", str(config), "--select", one.key, "--profile", chosen.profile.value]
     else:
-        words += [entry.mechanism] if entry.mechanism is not None else ["--command", entry.command or ""]
-        for pair in entry.pairs:
-            words += ["--pair", pair]
-        for name in ("epsilon", "delta", "rho", "mu", "renyi_alpha", "renyi_epsilon", "relation"):
-            words += _option(name, getattr(entry, name))
-        words += ["--samples", str(one.samples)]
-        for name in ("epsilon_of_interest", "name"):
-            words += _option(name, getattr(entry, name))
-        words += ["--per-call"] if entry.per_call else []
-        words += ["--floating-point"] if entry.floating_point else []
-        words += [] if entry.seeded else ["--unseeded"]
-    words += [*_option("error_budget", chosen.error_budget), "--seed", str(chosen.seed)]
+        entry = msgspec.structs.replace(one.entry, samples=one.samples)
+        words += [] if entry.mechanism is None else [entry.mechanism]
+        for field in msgspec.structs.fields(entry):
+            value = getattr(entry, field.name)
+            if field.name != "mechanism" and value != field.default:
+                words += _option(field.name, value)
+    words += [*_option("error_budget", chosen.error_budget), *_option("seed", chosen.seed)]
     return shlex.join(words)
 
 
 def _option(name: str, value: object) -> list[str]:
-    return [] if value is None else [f"--{name.replace('_', '-')}", str(value)]
+    option = "--unseeded" if name == "seeded" else f"--{name.replace('_', '-')}"
+    if isinstance(value, bool):
+        return [option]
+    return [word for one in (value if isinstance(value, tuple) else (value,)) for word in (option, str(one))]
 
 
 @contextmanager

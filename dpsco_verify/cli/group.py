@@ -1,7 +1,7 @@
 """``dpsco-verify``: the group that the commands belong to.
 
 Results go to stdout or to files, progress and errors to stderr. Bad input is one line on stderr and exit code 2; what
-nobody expected is a traceback on stderr, a line that says that it is no verdict, and exit code 70.
+nobody expected is a traceback on stderr, a line that says that it is not a verdict, and exit code 70.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from dpsco_verify.cli.audit import audit
-from dpsco_verify.cli.claims import claims
+from dpsco_verify.cli.claims import claims, papers
 from dpsco_verify.cli.compare import compare
 from dpsco_verify.cli.explain import explain
 from dpsco_verify.cli.gate import gate
@@ -24,9 +24,20 @@ from dpsco_verify.cli.options import EXIT_CODES
 from dpsco_verify.cli.replay import replay
 from dpsco_verify.cli.run import run
 from dpsco_verify.errors import InputError
-from dpsco_verify.ledger.gate import ExitCode
+from dpsco_verify.evidence.exit_code import ExitCode
 
-_COMMANDS: tuple[click.Command, ...] = (audit, claims, compare, explain, gate, history, museum, replay, run)
+_COMMANDS: tuple[click.Command, ...] = (
+    audit,
+    claims,
+    compare,
+    explain,
+    gate,
+    history,
+    museum,
+    papers,
+    replay,
+    run,
+)
 
 
 class _Group(click.Group):
@@ -54,7 +65,7 @@ class _Group(click.Group):
             traceback.print_exception(error)
             said = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
             click.echo(
-                f"dpsco-verify: broken off by a fault of the program, which is no verdict ({said}); report it with "
+                f"dpsco-verify: broken off by a fault of the program, which is not a verdict ({said}); report it with "
                 "the lines above",
                 err=True,
             )

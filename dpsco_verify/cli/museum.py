@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpsco_verify.cli.options import chosen_executor, executor_options
+from dpsco_verify.choices import ERROR_BUDGET, ExecutorKind, Profile
+from dpsco_verify.cli.options import ChoiceOf, chosen_executor, executor_options
 from dpsco_verify.cli.progress import progress
 from dpsco_verify.errors import InputError
-from dpsco_verify.ledger.gate import ExitCode
-from dpsco_verify.ledger.profile import Profile
+from dpsco_verify.evidence.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,7 +32,7 @@ fault of the program, and no verdict.
 @click.command(epilog=_MORE)
 @click.option(
     "--profile",
-    type=click.Choice([profile.value for profile in Profile]),
+    type=ChoiceOf(Profile),
     default=Profile.STANDARD.value,
     show_default=True,
     help="quick: the fastest exhibits only; standard and deep: all.",
@@ -43,16 +43,16 @@ fault of the program, and no verdict.
 @click.option(
     "--error-budget",
     type=float,
-    default=1e-6,
+    default=ERROR_BUDGET,
     show_default=True,
     help="The probability, at most, that any control is accused.",
 )
 def museum(
-    profile: str,
+    profile: Profile,
     select: tuple[str, ...],
     seed: int,
     jobs: int,
-    executor: str | None,
+    executor: ExecutorKind | None,
     scheduler: str | None,
     error_budget: float,
 ) -> None:
@@ -62,7 +62,7 @@ def museum(
     from dpsco_verify.faults import EXHIBITS, quick_exhibits, run_museum
 
     exhibits = _selected(EXHIBITS, select)
-    if not select and Profile(profile) is Profile.QUICK:
+    if not select and profile is Profile.QUICK:
         exhibits = quick_exhibits(exhibits)
     choice = chosen_executor(jobs, executor, scheduler)
     with progress() as report:
@@ -98,12 +98,12 @@ def print_museum(rows: Sequence[MuseumRow], console: Console, *, error_budget: f
     table.add_column("Samples", justify="right", no_wrap=True)
     table.add_column("Time", justify="right", no_wrap=True)
     for row in rows:
-        verdict = _WORDS[row.verdict.value]
+        verdict = row.verdict.words
         if not row.as_expected:
-            verdict += f", expected: {_WORDS[row.exhibit.expected.value]}"
+            verdict += f", expected: {row.exhibit.expected.words}"
         table.add_row(
             text(f"{row.exhibit.id}: {row.exhibit.title}" if wide else row.exhibit.id),
-            *([text(_WORDS[row.exhibit.expected.value])] if wide else []),
+            *([text(row.exhibit.expected.words)] if wide else []),
             text(verdict, "" if row.as_expected else "bold red"),
             text(row.caught_by),
             text(format_scalar(row.samples)),
@@ -114,7 +114,7 @@ def print_museum(rows: Sequence[MuseumRow], console: Console, *, error_budget: f
         if not row.as_expected:
             console.print(
                 text(
-                    f"{row.exhibit.id}: {_WORDS[row.verdict.value]}, expected: {_WORDS[row.exhibit.expected.value]}. "
+                    f"{row.exhibit.id}: {row.verdict.words}, expected: {row.exhibit.expected.words}. "
                     f"{row.exhibit.title}. Truth: {row.exhibit.truth}.",
                     "bold red",
                 )
@@ -124,12 +124,9 @@ def print_museum(rows: Sequence[MuseumRow], console: Console, *, error_budget: f
     console.print(text(done, "bold" if all(row.as_expected for row in rows) else "bold red"))
 
 
-_WORDS = {"violated": "violated", "not_violated": "not violated", "undecided": "undecided"}
-
-
 def _selected(exhibits: Sequence[Judged], ids: Sequence[str]) -> tuple[Judged, ...]:
     known = {exhibit.id: exhibit for exhibit in exhibits}
     for name in ids:
         if name not in known:
-            raise InputError(f"select={name!r} is no exhibit; give one of {', '.join(known)}")
+            raise InputError(f"select={name!r} is not an exhibit; give one of {', '.join(known)}")
     return tuple(exhibit for exhibit in exhibits if not ids or exhibit.id in ids)

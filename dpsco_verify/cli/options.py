@@ -1,18 +1,19 @@
-"""What several commands say in the same words."""
+"""Options and words that several commands share."""
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpsco_verify.choices import REPORT_FORMATS, ExecutorKind
+
 if TYPE_CHECKING:
     from dpsco_verify.execution import ExecutorChoice
-
-FORMATS = ("json", "html", "markdown", "junit", "figures")
-"""The report formats, as :data:`dpsco_verify.reporting.FORMAT_NAMES` has them; a test holds the two together."""
+    from dpsco_verify.reporting import ReportFormat
 
 EXIT_CODES = """\b
 Exit codes: 0 every verdict as expected; 1 at least one is not; 2 wrong usage or
@@ -20,8 +21,36 @@ bad input; 3 undecided (a check that had to decide could not within its budget);
 70 broken off: a fault of the program, and no verdict.
 """
 
-EXECUTORS = ("serial", "loky", "dask")
-"""The executors, as :class:`dpsco_verify.execution.ExecutorKind` has them; a test holds the two together."""
+
+class ChoiceOf(click.Choice[str]):
+    """The members of an enumeration by their values; the command gets the member."""
+
+    def __init__(self, kind: type[enum.StrEnum]) -> None:
+        super().__init__([member.value for member in kind])
+        self._kind = kind
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the member."""
+        return self._kind(super().convert(str(value), param, ctx))
+
+
+format_option = click.option(
+    "--format",
+    "formats",
+    multiple=True,
+    default=tuple(REPORT_FORMATS),
+    metavar="NAME",
+    help=f"Write only this format: {', '.join(REPORT_FORMATS)}, or one of another installed package; repeatable.  "
+    f"[default: the {len(REPORT_FORMATS)} named]",
+)
+
+
+def chosen_formats(names: tuple[str, ...]) -> tuple[ReportFormat, ...]:
+    """Return the formats of these names; two installed formats of one name are refused, used or not."""
+    from dpsco_verify.reporting.formats import installed_formats, resolve
+
+    installed_formats()
+    return resolve(names)
 
 
 def executor_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -34,7 +63,7 @@ def executor_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--executor",
-            type=click.Choice(EXECUTORS),
+            type=ChoiceOf(ExecutorKind),
             help="This process; processes of this machine; or a dask cluster: that of --scheduler, else one of --jobs "
             "processes here.  [default: serial for one job, else loky]",
         ),
@@ -46,13 +75,11 @@ def executor_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def chosen_executor(jobs: int, executor: str | None, scheduler: str | None) -> ExecutorChoice:
+def chosen_executor(jobs: int, executor: ExecutorKind | None, scheduler: str | None) -> ExecutorChoice:
     """Return the choice that the options of :func:`executor_options` make."""
-    from dpsco_verify.execution import ExecutorChoice, ExecutorKind
+    from dpsco_verify.execution import ExecutorChoice
 
-    return ExecutorChoice(
-        jobs=jobs, kind=None if executor is None else ExecutorKind(executor), scheduler=scheduler
-    )
+    return ExecutorChoice(jobs=jobs, kind=executor, scheduler=scheduler)
 
 
 def default_store(out: Path) -> Path:

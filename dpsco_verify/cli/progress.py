@@ -8,7 +8,7 @@ from typing import Any
 
 
 class progress:  # noqa: N801  used like a function
-    """A progress bar on stderr while the block runs; nothing when stderr is no terminal."""
+    """A progress bar on stderr while the block runs; nothing when stderr is not a terminal."""
 
     def __init__(self, label: str = "verifying") -> None:
         self._label = label

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from dpsco_verify.ledger.gate import ExitCode
+from dpsco_verify.evidence.exit_code import ExitCode
 
 
 @click.command()
@@ -19,11 +19,13 @@ def replay(files: tuple[Path, ...]) -> None:
     program, and no verdict.
     """
     from dpsco_verify.evidence import checker
+    from dpsco_verify.ledger.installed import installed_ledger
 
+    kinds = installed_ledger().kinds
     worst = 0
     for file in files:
         try:
-            proven = checker.check(checker.decode(file.read_bytes()))
+            proven = checker.check(kinds.decode(file.read_bytes()))
         except (OSError, checker.Unreadable) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             click.echo(

@@ -7,17 +7,14 @@ from typing import Any
 
 import click
 
+from dpsco_verify.choices import LOSS_NAMES, Averaging, NoiseConvention, StoppingRule
+from dpsco_verify.cli.options import ChoiceOf
 from dpsco_verify.errors import InputError
-
-_LOSSES = ("linear", "absolute", "quantile", "huber", "hinge", "logistic")
-_STOPPING = ("loop", "text", "all-points")
-_AVERAGING = ("fresh-times", "data-indices")
-_NOISE = ("covariance-sigma-squared", "covariance-sigma")
 
 
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path))
-@click.option("--loss", type=click.Choice(_LOSSES), required=True, help="The loss f(w, z).")
+@click.option("--loss", type=click.Choice(LOSS_NAMES), required=True, help="The loss f(w, z).")
 @click.option(
     "--radius", type=float, required=True, help="W is the l2 ball of this radius about 0; D is twice that."
 )
@@ -40,17 +37,25 @@ _NOISE = ("covariance-sigma-squared", "covariance-sigma")
 )
 @click.option("--batch-size", type=int, default=1, show_default=True, help="The m of Section 5.")
 @click.option(
-    "--stopping", type=click.Choice(_STOPPING), default="loop", show_default=True, help="When to stop."
+    "--stopping",
+    type=ChoiceOf(StoppingRule),
+    default=StoppingRule.LOOP.value,
+    show_default=True,
+    help="When to stop.",
 )
 @click.option(
     "--averaging",
-    type=click.Choice(_AVERAGING),
-    default="fresh-times",
+    type=ChoiceOf(Averaging),
+    default=Averaging.FRESH_TIMES.value,
     show_default=True,
     help="What to average.",
 )
 @click.option(
-    "--noise", type=click.Choice(_NOISE), default=_NOISE[0], show_default=True, help="The noise's covariance."
+    "--noise",
+    type=ChoiceOf(NoiseConvention),
+    default=NoiseConvention.COVARIANCE_SIGMA_SQUARED.value,
+    show_default=True,
+    help="The noise's covariance.",
 )
 @click.option(
     "--seed",
@@ -69,9 +74,9 @@ def run(
     data: Path,
     initial_point: str | None,
     batch_size: int,
-    stopping: str,
-    averaging: str,
-    noise: str,
+    stopping: StoppingRule,
+    averaging: Averaging,
+    noise: NoiseConvention,
     **settings: Any,
 ) -> None:
     """Run Algorithm 1 once on DATA, comma-separated numbers, one point a line; print JSON.
@@ -83,7 +88,7 @@ def run(
     import json
 
     from dpsco_verify.algorithm.on_file import Request, run_on_file
-    from dpsco_verify.algorithm.options import Averaging, NoiseConvention, Options, StoppingRule
+    from dpsco_verify.algorithm.options import Options
 
     start = None
     if initial_point is not None:
@@ -91,14 +96,9 @@ def run(
             start = tuple(float(part) for part in initial_point.split(","))
         except ValueError:
             raise InputError(
-                f"initial_point={initial_point!r} is no list of numbers; give w1,w2,..."
+                f"initial_point={initial_point!r} is not a list of numbers; give w1,w2,..."
             ) from None
-    options = Options(
-        stopping=StoppingRule(stopping),
-        averaging=Averaging(averaging),
-        noise=NoiseConvention(noise),
-        batch_size=batch_size,
-    )
+    options = Options(stopping=stopping, averaging=averaging, noise=noise, batch_size=batch_size)
     result = run_on_file(data, Request(initial_point=start, options=options, **settings))
     if result["reproducible"]:
         click.echo(
@@ -107,5 +107,5 @@ def run(
             err=True,
         )
     elif not result["private"]:
-        click.echo("sigma=0.0 is no noise: the output is not private", err=True)
+        click.echo("sigma=0.0 adds no noise: the output is not private", err=True)
     click.echo(json.dumps(result, indent=2, allow_nan=False))

@@ -15,10 +15,14 @@ from dpsco_verify.related import PrivacyBudget, System, Task
 from dpsco_verify.related.catalogue import SYSTEMS
 from dpsco_verify.related.conditions import ConditionError
 
-CONDITIONS = "conditions"
-"""The verdict on a system that cannot run at the budget on its data sets; the summary names the condition."""
-
 _LARGEST_SEED = 2**63
+
+
+@dataclass(frozen=True)
+class AuditOf:
+    """What a unit of work that audits a system is about."""
+
+    system: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +36,7 @@ class SystemAudit:
     n, dimension
         Of the data sets.
     verdict, summary
-        As :class:`~dpsco_verify.auditing.AuditVerdict` has it, and in one sentence.
+        The verdict, and one sentence; None where the system cannot run at the budget, and which condition fails.
     samples, event
         Outputs drawn on each data set, and the event that was judged.
     occurrences, occurrences_neighbour
@@ -55,7 +59,7 @@ class SystemAudit:
     claim: str
     n: int
     dimension: int
-    verdict: str
+    verdict: AuditVerdict | None
     summary: str
     samples: int
     event: str
@@ -71,12 +75,12 @@ class SystemAudit:
     counts: tuple[int, int, int, int]
     fractions: tuple[float, ...]
 
-    __bool__ = no_truth_value("audit.verdict == 'not_violated'")
+    __bool__ = no_truth_value("audit.verdict is AuditVerdict.NOT_VIOLATED")
 
     @property
     def is_violated(self) -> bool:
         """Whether the claim was found violated."""
-        return self.verdict == AuditVerdict.VIOLATED.value
+        return self.verdict is AuditVerdict.VIOLATED
 
 
 def audit_system(
@@ -104,7 +108,7 @@ def audit_system(
 
     Notes
     -----
-    Where the system's conditions are not met at (ε, δ) on its data sets, the verdict is :data:`CONDITIONS`, and nothing
+    Where the system's conditions are not met at (ε, δ) on its data sets, there is no verdict, and nothing
     was drawn.
     """
     if system not in SYSTEMS:
@@ -188,7 +192,7 @@ def _as_record(system: str, setting: AuditSetting, task: Task, found: AuditResul
         claim=str(found.claim),
         n=setting.n,
         dimension=task.dimension,
-        verdict=found.verdict.value,
+        verdict=found.verdict,
         summary=found.summary,
         samples=found.samples,
         event=witness.event,
@@ -213,7 +217,7 @@ def _not_audited(system: str, setting: AuditSetting, reason: str, *, alpha: floa
         claim="none",
         n=setting.n,
         dimension=setting.dimension,
-        verdict=CONDITIONS,
+        verdict=None,
         summary=reason,
         samples=0,
         event="none",

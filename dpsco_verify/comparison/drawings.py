@@ -1,4 +1,4 @@
-"""What the figures of the comparison show: one problem each, risk against n, ε and gradient queries."""
+"""The figures of the comparison: one problem each, risk against n, ε and gradient queries."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _NUMBERS_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class DesignPoint:
     """Where a system is run: n points at ε."""
 
     n: int
@@ -48,7 +48,7 @@ class Cell:
         Processor time of all runs, sampling apart.
     """
 
-    place: Place
+    place: DesignPoint
     state: CellState
     reason: str = ""
     excess: FloatArray = field(default_factory=lambda: np.zeros(0))
@@ -61,7 +61,7 @@ def measure_system(
     *,
     system: str,
     problem: str,
-    places: tuple[Place, ...],
+    places: tuple[DesignPoint, ...],
     delta: float,
     runs: int,
     most_seconds: float,
@@ -82,7 +82,7 @@ def measure_system(
 def _measure(
     system: System,
     problem: ComparisonProblem,
-    place: Place,
+    place: DesignPoint,
     *,
     delta: float,
     runs: int,

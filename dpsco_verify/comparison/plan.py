@@ -1,10 +1,10 @@
-"""How much each profile compares."""
+"""The plan of a comparison, by profile."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from dpsco_verify.comparison.measure import Place
+from dpsco_verify.comparison.measure import DesignPoint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,10 +63,10 @@ class ComparisonPlan:
         """Return the nominal cost up to which a system is run at a place of a problem."""
         return self.thorough_seconds if problem in self.thorough else self.most_seconds
 
-    def places(self, problem: str) -> tuple[Place, ...]:
+    def places(self, problem: str) -> tuple[DesignPoint, ...]:
         """Return all places of a problem: those of the sweep over n, then those of the sweep over ε."""
-        along_n = [Place(n=n, epsilon=self.epsilon) for n in self.sizes_of(problem)]
-        along_epsilon = [Place(n=self.epsilon_size, epsilon=epsilon) for epsilon in self.epsilons]
+        along_n = [DesignPoint(n=n, epsilon=self.epsilon) for n in self.sizes_of(problem)]
+        along_epsilon = [DesignPoint(n=self.epsilon_size, epsilon=epsilon) for epsilon in self.epsilons]
         return tuple(dict.fromkeys([*along_n, *along_epsilon]))
 
     def narrowed(

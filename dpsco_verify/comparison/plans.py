@@ -77,7 +77,7 @@ def plan_for(
     plan = _PLANS[profile]
     for problem in problems:
         if problem not in PROBLEMS:
-            raise InputError(f"problem={problem!r} is no problem; give one of {', '.join(PROBLEMS)}")
+            raise InputError(f"problem={problem!r} is not a problem; give one of {', '.join(PROBLEMS)}")
     checked = tuple(dict.fromkeys(PrivacyBudget(epsilon, 0.0).epsilon for epsilon in epsilons))
     plan = plan.narrowed(
         problems=tuple(dict.fromkeys(problems)),

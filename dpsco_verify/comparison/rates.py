@@ -1,4 +1,4 @@
-"""What the paper's Section 3, or a system's own source, says of risk and of gradient queries, constants aside."""
+"""The rates of risk and of gradient queries, constants aside, by the paper's Section 3 or a system's own source."""
 
 from __future__ import annotations
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from dpsco_verify.comparison.audits import CONDITIONS, SystemAudit
+from dpsco_verify.comparison.audits import SystemAudit
 from dpsco_verify.comparison.drawings import comparison_plots
-from dpsco_verify.comparison.measure import Cell, Place
+from dpsco_verify.comparison.measure import Cell, DesignPoint
 from dpsco_verify.comparison.plan import ComparisonPlan
 from dpsco_verify.comparison.problems import PROBLEMS
 from dpsco_verify.comparison.rates import RATES
 from dpsco_verify.comparison.statistics import changes, exponent, mean_interval
+from dpsco_verify.evidence import AuditVerdict
 from dpsco_verify.evidence.comparison import (
     CellRecord,
     CellState,
@@ -103,14 +104,14 @@ def _system(name: str, audits: Mapping[str, SystemAudit]) -> SystemRecord:
         is_private=system.is_private,
         rate=RATES[name].risk,
         query_rate=RATES[name].queries,
-        audits=(_audit(audit),) if audit is not None and audit.verdict != CONDITIONS else (),
-        not_audited=audit.summary if audit is not None and audit.verdict == CONDITIONS else "",
+        audits=(_audit(audit, audit.verdict),) if audit is not None and audit.verdict is not None else (),
+        not_audited=audit.summary if audit is not None and audit.verdict is None else "",
     )
 
 
-def _audit(audit: SystemAudit) -> SystemAuditRecord:
+def _audit(audit: SystemAudit, verdict: AuditVerdict) -> SystemAuditRecord:
     return SystemAuditRecord(
-        verdict=audit.verdict,
+        verdict=verdict,
         pair=audit.pair,
         claim=audit.claim,
         samples=audit.samples,
@@ -124,9 +125,9 @@ def _along(
 ) -> list[tuple[float, Cell]]:
     """Return the measured cells of one sweep, by its variable in rising order."""
     if variable == "n":
-        chosen = {Place(n=n, epsilon=plan.epsilon): float(n) for n in plan.sizes_of(problem)}
+        chosen = {DesignPoint(n=n, epsilon=plan.epsilon): float(n) for n in plan.sizes_of(problem)}
     else:
-        chosen = {Place(n=plan.epsilon_size, epsilon=e): e for e in (*plan.epsilons, plan.epsilon)}
+        chosen = {DesignPoint(n=plan.epsilon_size, epsilon=e): e for e in (*plan.epsilons, plan.epsilon)}
     cells = [
         (chosen[cell.place], cell)
         for cell in found

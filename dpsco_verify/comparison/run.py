@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from dpsco_verify.choices import ERROR_BUDGET
 from dpsco_verify.comparison.audits import SystemAudit, audit_system
 from dpsco_verify.comparison.measure import measure_system
 from dpsco_verify.comparison.plan import ComparisonPlan
@@ -19,8 +20,6 @@ from dpsco_verify.inference.budget import ErrorBudget
 from dpsco_verify.related.catalogue import SYSTEMS
 from dpsco_verify.store import RunMemory
 
-AUDIT_LEVEL = 1e-6
-"""The probability, at most, that the audits of a comparison by itself accuse any system."""
 _SCHEDULES, _POTENTIALS = "comparison/section-6", "comparison/section-7"
 
 
@@ -73,7 +72,7 @@ def audit_units(
     plan: ComparisonPlan,
     *,
     seed: int,
-    error_budget: float = AUDIT_LEVEL,
+    error_budget: float = ERROR_BUDGET,
     audited: Collection[str] = (),
 ) -> tuple[WorkUnit, ...]:
     """Return a unit for the audit of each private system that is not `audited` elsewhere.
@@ -135,7 +134,7 @@ def run_comparison(
     with make_executor(executor) as workers:
         outcomes = execute(units, workers, progress, memory=memory)
     audits = {str(unit.arguments["system"]): outcomes[unit.name].value for unit in auditing}
-    return conclude_comparison(plan, outcomes, audits, error_budget=AUDIT_LEVEL)
+    return conclude_comparison(plan, outcomes, audits, error_budget=ERROR_BUDGET)
 
 
 def _name(problem: str, system: str) -> str:

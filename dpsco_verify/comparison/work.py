@@ -1,4 +1,4 @@
-"""What running a system would cost, by a formula without a clock, so that every machine leaves out the same."""
+"""The cost of running a system, by a formula without a clock, so that every machine leaves out the same."""
 
 from __future__ import annotations
 

@@ -39,15 +39,27 @@ from dpsco_verify.evidence.records import (
     RepairedConstant,
     Sharpness,
 )
-from dpsco_verify.evidence.values import VERDICT_MEANING, Column, Quantity, Scalar, Table, Verdict
+from dpsco_verify.evidence.values import (
+    STANCE_MEANING,
+    VERDICT_MEANING,
+    AuditVerdict,
+    Column,
+    Quantity,
+    Scalar,
+    Stance,
+    Table,
+    Verdict,
+)
 
 __all__ = [
     "CONSEQUENCE_MEANING",
     "SCHEMA_VERSION",
+    "STANCE_MEANING",
     "VERDICT_MEANING",
     "AccumulatedRecord",
     "AccumulatedRun",
     "AuditRecord",
+    "AuditVerdict",
     "Axis",
     "BudgetRecord",
     "CellRecord",
@@ -78,6 +90,7 @@ __all__ = [
     "Series",
     "SeriesStyle",
     "Sharpness",
+    "Stance",
     "SystemAuditRecord",
     "SystemRecord",
     "Table",

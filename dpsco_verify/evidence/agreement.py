@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from dpsco_verify.errors import InputError
-from dpsco_verify.evidence.store import decode
+from dpsco_verify.evidence.records_codec import decode
 from dpsco_verify.evidence.values import DIGITS, rounded
 
 WORK = 0.1

@@ -9,7 +9,7 @@ import msgspec
 
 from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.evidence.plots import Plot
-from dpsco_verify.evidence.values import Figures, Table, require_finite
+from dpsco_verify.evidence.values import AuditVerdict, Figures, Table, require_finite
 
 
 class CellState(enum.StrEnum):
@@ -69,14 +69,14 @@ class SystemAuditRecord(Figures, frozen=True, kw_only=True, forbid_unknown_field
     `detectable_epsilon` is the smallest ε that it would have found with power 0.9, where that is known.
     """
 
-    verdict: str
+    verdict: AuditVerdict
     pair: str
     claim: str
     samples: Annotated[int, msgspec.Meta(ge=0)]
     detectable_epsilon: float | None
     event: str
 
-    __bool__ = no_truth_value("audit.verdict == 'not_violated'")
+    __bool__ = no_truth_value("audit.verdict is AuditVerdict.NOT_VIOLATED")
 
 
 class SystemRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -167,4 +167,6 @@ class ComparisonRecord(Figures, frozen=True, kw_only=True, forbid_unknown_fields
     @property
     def violated(self) -> tuple[str, ...]:
         """The titles of the systems whose claim an audit found violated."""
-        return tuple(s.title for s in self.systems if any(a.verdict == "violated" for a in s.audits))
+        return tuple(
+            s.title for s in self.systems if any(a.verdict is AuditVerdict.VIOLATED for a in s.audits)
+        )

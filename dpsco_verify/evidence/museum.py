@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 
 from dpsco_verify.errors import no_truth_value
-from dpsco_verify.evidence.values import Figures, require_finite
+from dpsco_verify.evidence.values import AuditVerdict, Figures, require_finite
 
 
 class ExhibitRecord(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -22,7 +22,7 @@ class ExhibitRecord(Figures, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     truth, true_delta
         What is true of it, and the true δ at the claimed ε where an exact law gives it.
     expected, verdict
-        ``violated``, ``not_violated`` or ``undecided``.
+        What was to be had, and what was found.
     caught_by
         The event in words, or the name of the check.
     samples
@@ -35,8 +35,8 @@ class ExhibitRecord(Figures, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     claim: str | None
     truth: str
     true_delta: float | None
-    expected: str
-    verdict: str
+    expected: AuditVerdict
+    verdict: AuditVerdict
     caught_by: str
     samples: Annotated[int, msgspec.Meta(ge=0)]
     seconds: Annotated[float, msgspec.Meta(ge=0)]
@@ -51,7 +51,7 @@ class ExhibitRecord(Figures, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     @property
     def as_expected(self) -> bool:
         """Whether the verdict is the one that was to be had."""
-        return self.verdict == self.expected
+        return self.verdict is self.expected
 
 
 class MuseumRecord(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -72,6 +72,6 @@ class MuseumRecord(Figures, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         """How many faults were caught and how many controls were left alone, in words."""
         faults = [e for e in self.exhibits if e.kind == "fault"]
         controls = [e for e in self.exhibits if e.kind != "fault"]
-        caught = sum(e.verdict == "violated" for e in faults)
+        caught = sum(e.verdict is AuditVerdict.VIOLATED for e in faults)
         silent = sum(e.as_expected for e in controls)
         return f"{caught} of {len(faults)} faults caught, {silent} of {len(controls)} controls left alone"

@@ -15,9 +15,9 @@ from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.evidence.comparison import ComparisonRecord
 from dpsco_verify.evidence.museum import MuseumRecord
 from dpsco_verify.evidence.plots import Plot
-from dpsco_verify.evidence.values import Figures, Quantity, Table, Verdict, require_finite
+from dpsco_verify.evidence.values import Figures, Quantity, Stance, Table, Verdict, require_finite
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 class ProofStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -111,7 +111,7 @@ class Erratum(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     lines
         The lines of the paper's LaTeX source that it concerns.
     text, repair
-        What is wrong, and the smallest change that mends it, in the ledger's own words.
+        What is wrong, and the smallest change that fixes it, in the ledger's own words.
     shown_by
         The refuted or ill-posed readings and proof steps of this run that show it: ``id/reading`` or
         ``id/reading#step``.
@@ -123,6 +123,7 @@ class Erratum(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         The constants that the repair touches.
     """
 
+    paper: str
     id: str
     title: str
     reference: str
@@ -180,17 +181,21 @@ class AccumulatedRecord(Figures, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the ledger found about one reading of one claim; ``expected`` comes from the baseline.
+    """What a run found about one reading of one claim.
 
-    ``accumulated`` is there in a run that multiplies its evidence with that of earlier runs, for claims that have such.
+    ``paper`` is the id of the paper whose statement it is, empty for a guarantee of a user's own; ``expected`` comes
+    from the paper's expectations. ``accumulated`` is there in a run that multiplies its evidence with that of earlier
+    runs, for claims that have such.
     """
 
+    paper: str
     id: str
     title: str
     reference: str
     label: str
     reading: str
     reading_text: str
+    stance: Stance
     statement: str
     verdict: Verdict
     expected: Verdict | None
@@ -216,7 +221,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def as_expected(self) -> bool:
-        """Whether the verdict is the baseline's (a reading without a baseline is not)."""
+        """Whether the verdict is the expected one (a reading without an expectation is not)."""
         return self.verdict == self.expected
 
 
@@ -239,22 +244,19 @@ class BudgetRecord(Figures, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Paper(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The document under verification.
+    """A document under verification; `id` is its short name, as in ``arora2020``."""
 
-    A record of mechanisms that were audited against guarantees of their own has no document; its `title` says so, and
-    `authors` and `identifier` are empty.
-    """
-
+    id: str
     title: str
     authors: tuple[str, ...]
     identifier: str
 
 
 class AuditRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A whole run."""
+    """A whole run; `papers` is empty where guarantees of a user's own were judged."""
 
     schema_version: int
-    paper: Paper
+    papers: tuple[Paper, ...]
     profile: str
     seed: int
     versions: dict[str, str]

@@ -1,4 +1,4 @@
-"""What evidence is made of: verdicts, quantities and tables.
+"""The parts of evidence: verdicts, quantities and tables.
 
 The records are frozen and strict: a quantity that is not finite (JSON has no word for it), or a table whose rows do
 not fit its columns, is refused where it is built. There its figures are rounded as well: the digits beyond the tenth
@@ -31,6 +31,36 @@ class Verdict(enum.StrEnum):
     INCONCLUSIVE = "inconclusive"
 
     __bool__ = no_truth_value("verdict is Verdict.CERTIFIED")
+
+
+class AuditVerdict(enum.StrEnum):
+    """What an audit from samples has shown about a privacy claim."""
+
+    VIOLATED = "violated"
+    NOT_VIOLATED = "not_violated"
+    UNDECIDED = "undecided"
+
+    __bool__ = no_truth_value("verdict is AuditVerdict.NOT_VIOLATED")
+
+    @property
+    def words(self) -> str:
+        """The verdict as a sentence has it."""
+        return self.value.replace("_", " ")
+
+
+class Stance(enum.StrEnum):
+    """Where a reading comes from."""
+
+    PRINTED = "printed"
+    REPAIR = "repair"
+    EXTENSION = "extension"
+
+
+STANCE_MEANING: dict[Stance, str] = {
+    Stance.PRINTED: "the source's words allow it",
+    Stance.REPAIR: "the nearest true or well-posed statement, with the smallest change",
+    Stance.EXTENSION: "nobody claims it; it shows where the edge is",
+}
 
 
 VERDICT_MEANING: dict[Verdict, str] = {

@@ -1,6 +1,7 @@
 """Seeds, units of work, and where they are executed."""
 
-from dpsco_verify.execution.choice import ExecutorChoice, ExecutorKind, make_executor
+from dpsco_verify.choices import ExecutorKind
+from dpsco_verify.execution.choice import ExecutorChoice, make_executor
 from dpsco_verify.execution.errors import OtherEnvironmentError, SchedulerError, UnitEndsWorkersError
 from dpsco_verify.execution.executing import Memory, execute
 from dpsco_verify.execution.performance import Performance

@@ -1,26 +1,18 @@
-"""Where units of work are executed: one choice, made once, that every command hands on."""
+"""The choice of an executor for units of work, made once, that every command hands on."""
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from dpsco_verify.choices import ExecutorKind
 from dpsco_verify.errors import InputError
 from dpsco_verify.execution.cluster import cluster_executor
 from dpsco_verify.execution.processes import ProcessExecutor
 from dpsco_verify.execution.serial import SerialExecutor
 from dpsco_verify.validation import require_integer
-
-
-class ExecutorKind(enum.StrEnum):
-    """The executors: this process, processes of this machine, or the workers of a dask cluster."""
-
-    SERIAL = "serial"
-    LOKY = "loky"
-    DASK = "dask"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,11 +43,13 @@ class ExecutorChoice:
         require_integer("jobs", self.jobs, minimum=1)
         if self.scheduler is not None and self.kind not in (None, ExecutorKind.DASK):
             raise InputError(
-                f"scheduler={self.scheduler!r} stands beside executor={str(self.kind)!r}; give it with --executor dask"
+                f"scheduler={self.scheduler!r} cannot be combined with executor={str(self.kind)!r}; "
+                "give it with --executor dask"
             )
         if self.kind is ExecutorKind.SERIAL and self.jobs > 1:
             raise InputError(
-                f"jobs={self.jobs!r} stands beside executor='serial', which has one; use --executor loky or dask"
+                f"jobs={self.jobs!r} cannot be combined with executor='serial', which runs one; "
+                "use --executor loky or dask"
             )
 
     @property

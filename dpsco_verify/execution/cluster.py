@@ -209,7 +209,7 @@ def _ask(distributed: Any, scheduler: str) -> None:
         finally:
             comm.abort()
         if not isinstance(answer, dict) or answer.get("type") != "Scheduler":
-            raise OSError("what answers is no scheduler")
+            raise OSError("what answers is not a scheduler")
 
     async def ask_in_time() -> None:
         task = asyncio.ensure_future(ask())

@@ -1,4 +1,4 @@
-"""What a process computes with: the sources of this package, the versions under it and the kind of processor."""
+"""The environment of a process: the sources of this package, the versions under it and the kind of processor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong between a unit of work and the process that executes it."""
+"""The errors that arise between a unit of work and the process that executes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a cluster has the workers it should have, and what is done about it."""
+"""A check that a cluster has the workers it should have, and what is done if it has not."""
 
 from __future__ import annotations
 

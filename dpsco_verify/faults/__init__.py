@@ -2,7 +2,6 @@
 
 from dpsco_verify.faults.exhibit import Exhibit, ExhibitKind, Judged, Judgement
 from dpsco_verify.faults.museum import (
-    ERROR_BUDGET,
     EXHIBITS,
     MuseumRow,
     museum_record,
@@ -13,7 +12,6 @@ from dpsco_verify.faults.museum import (
 )
 
 __all__ = [
-    "ERROR_BUDGET",
     "EXHIBITS",
     "Exhibit",
     "ExhibitKind",

@@ -1,4 +1,4 @@
-"""What the fault museum shows: wrong mechanisms with what must catch them, and right ones that must stay unaccused."""
+"""The exhibits of the fault museum: wrong mechanisms that must be caught, and right ones that must stay unaccused."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Judgement:
     caught_by: str
     samples: int
 
-    __bool__ = no_truth_value("judgement.verdict == 'violated'")
+    __bool__ = no_truth_value("judgement.verdict is AuditVerdict.VIOLATED")
 
 
 class Judged(Protocol):

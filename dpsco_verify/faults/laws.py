@@ -235,7 +235,7 @@ def laplace_density(x: FloatArray, scale: float) -> FloatArray:
 
 
 def laplace_below(x: FloatArray, scale: float) -> FloatArray:
-    """Return ``P(ν < x)`` for Laplace noise of this scale; a scale of 0 is no noise."""
+    """Return ``P(ν < x)`` for Laplace noise of this scale; a scale of 0 means no noise."""
     if scale == 0.0:
         return (x > 0.0).astype(np.float64)
     tail = 0.5 * np.exp(-np.abs(x) / scale)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dpsco_verify.auditing import AuditVerdict
+from dpsco_verify.choices import ERROR_BUDGET
 from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.evidence import ExhibitRecord, MuseumRecord
 from dpsco_verify.execution import (
@@ -22,9 +23,6 @@ from dpsco_verify.faults.exhibit import Exhibit, Judged, Judgement
 from dpsco_verify.faults.exhibits import ADDITIVE_FAULTS, CONTROLS, RELEASE_FAULTS, SELECTION_FAULTS
 from dpsco_verify.faults.judging import judge
 from dpsco_verify.inference.budget import ErrorBudget
-
-ERROR_BUDGET = 1e-6
-"""The probability, at most, that any control is accused."""
 
 EXHIBITS: tuple[Judged, ...] = (
     *RELEASE_FAULTS,
@@ -151,8 +149,8 @@ def museum_record(rows: Sequence[MuseumRow], *, error_budget: float) -> MuseumRe
                 claim=str(row.exhibit.claim) if isinstance(row.exhibit, Exhibit) else None,
                 truth=row.exhibit.truth,
                 true_delta=_true_delta(row.exhibit),
-                expected=row.exhibit.expected.value,
-                verdict=row.verdict.value,
+                expected=row.exhibit.expected,
+                verdict=row.verdict,
                 caught_by=row.caught_by,
                 samples=row.samples,
                 seconds=row.seconds,

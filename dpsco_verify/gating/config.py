@@ -1,4 +1,4 @@
-"""What a gate is to do: its settings and its audits, from a file or from the command line.
+"""The configuration of a gate: its settings and its audits, from a file or from the command line.
 
 The file is ``dpsco.toml``, with the table ``[gate]`` and one ``[[gate.audit]]`` an audit; in ``pyproject.toml`` the
 same stands under ``[tool.dpsco-verify]``. Both are read strictly: an unknown key is an error, and never a setting
@@ -14,12 +14,10 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from dpsco_verify.auditing import Relation
+from dpsco_verify.choices import ERROR_BUDGET, FEWEST_SAMPLES, SAMPLES, Profile, Relation
 from dpsco_verify.errors import InputError
-from dpsco_verify.ledger.profile import SAMPLES, Profile
 from dpsco_verify.privacy.claims import PrivacyClaim, claim_from
 
-FEWEST_SAMPLES = 64
 Positive = Annotated[float, Meta(gt=0)]
 Text = Annotated[str, Meta(min_length=1)]
 
@@ -120,7 +118,7 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 class GateConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A gate: the error budget of all its audits, the seed, the profile, and the audits."""
 
-    error_budget: Annotated[float, Meta(gt=0, lt=1)] = 1e-6
+    error_budget: Annotated[float, Meta(gt=0, lt=1)] = ERROR_BUDGET
     seed: Annotated[int, Meta(ge=0)] = 0
     profile: Profile = Profile.STANDARD
     audit: Annotated[tuple[AuditEntry, ...], Meta(min_length=1)]
@@ -140,7 +138,7 @@ def load_config(path: Path) -> GateConfig:
     Raises
     ------
     InputError
-        If it cannot be read, is no TOML, or has unknown, missing or unusable keys.
+        If it cannot be read, is not valid TOML, or has unknown, missing or unusable keys.
     """
     try:
         tree: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -149,7 +147,7 @@ def load_config(path: Path) -> GateConfig:
             f"config={str(path)!r} cannot be read ({error.strerror}); give a TOML file"
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise InputError(f"config={str(path)!r} is no TOML ({_line(error)}); mend it") from None
+        raise InputError(f"config={str(path)!r} is not valid TOML ({_line(error)}); fix it") from None
     where = ""
     if path.name == "pyproject.toml":
         where = " under [tool.dpsco-verify]"
@@ -159,7 +157,7 @@ def load_config(path: Path) -> GateConfig:
         config = msgspec.convert(tree, type=_File, strict=True).gate
     except msgspec.ValidationError as error:
         raise InputError(
-            f"config={str(path)!r} describes no gate{where}: {_line(error)}; see `dpsco-verify gate --help`"
+            f"config={str(path)!r} does not describe a gate{where}: {_line(error)}; see `dpsco-verify gate --help`"
         ) from None
     return config
 

@@ -48,7 +48,7 @@ def load_pairs(names: Sequence[str]) -> Any:
     Raises
     ------
     InputError
-        If a name names no pair, or a strategy stands beside other pairs.
+        If a name names no pair, or a strategy is combined with other pairs.
     """
     pairs: list[tuple[Any, Any]] = []
     for name in names:
@@ -117,7 +117,9 @@ def _from_file(path: Path) -> list[tuple[Any, Any]]:
 def _object(what: str, name: str) -> Any:
     module_name, colon, path = name.partition(":")
     if not (module_name and colon and path):
-        raise InputError(f"{what}={name!r} is no module:name; give for example mypackage.mechanisms:laplace")
+        raise InputError(
+            f"{what}={name!r} is not of the form module:name; give for example mypackage.mechanisms:laplace"
+        )
     try:
         found: Any = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:  # noqa: BLE001  importing runs code that may raise anything
@@ -127,7 +129,7 @@ def _object(what: str, name: str) -> Any:
                 "can be imported from the working folder"
             ) from None
         raise InputError(
-            f"{what}={name!r}: importing {module_name!r} raised {_said(error)}; mend the module"
+            f"{what}={name!r}: importing {module_name!r} raised {_said(error)}; fix the module"
         ) from None
     for part in path.split("."):
         try:

@@ -7,13 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from dpsco_verify.auditing import AuditResult
 from dpsco_verify.errors import InputError
-from dpsco_verify.evidence import SCHEMA_VERSION, AuditRecord, BudgetRecord, Finding, Paper
+from dpsco_verify.evidence import SCHEMA_VERSION, AuditRecord, BudgetRecord, Finding
+from dpsco_verify.evidence.exit_code import exit_code
 from dpsco_verify.evidence.versions import versions
-from dpsco_verify.gating.finding import Names, audit_finding
-from dpsco_verify.ledger.gate import exit_code
-
-GATE = Paper(title="Claimed privacy guarantees", authors=(), identifier="")
-"""What stands where a record of the ledger names its paper."""
+from dpsco_verify.gating.audit_evidence import FindingNames, audit_finding
 
 
 def gate_record(
@@ -49,7 +46,7 @@ def gate_record(
     InputError
         If the levels exceed the budget.
     """
-    names = Names()
+    names = FindingNames()
     findings: list[Finding] = []
     certificates: dict[str, bytes] = {}
     levels: dict[str, float] = {}
@@ -95,7 +92,7 @@ def record_of(
         raise InputError(f"key={twice!r} names two findings; give each its own id and reading")
     return AuditRecord(
         schema_version=SCHEMA_VERSION,
-        paper=GATE,
+        papers=(),
         profile=profile,
         seed=seed,
         versions=versions(),

@@ -13,8 +13,8 @@ from dpsco_verify.auditing.pairs import require_pair
 from dpsco_verify.auditing.program import Program
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import AuditRecord
+from dpsco_verify.gating.audit_evidence import FindingNames
 from dpsco_verify.gating.config import AuditEntry, GateConfig
-from dpsco_verify.gating.finding import Names
 from dpsco_verify.gating.load import load_mechanism, load_pairs
 from dpsco_verify.gating.record import gate_record
 from dpsco_verify.inference import ErrorBudget
@@ -64,7 +64,7 @@ def plan(config: GateConfig, select: Sequence[str] = ()) -> tuple[Planned, ...]:
     InputError
         If anything that an audit names is missing or unusable, or `select` names no audit.
     """
-    names = Names()
+    names = FindingNames()
     keys: list[tuple[str, str]] = []
     claims: list[PrivacyClaim] = []
     for entry in config.audit:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex
+from typing import Protocol, SupportsFloat, SupportsIndex
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from dpsco_verify.validation import (
     require_non_negative,
     require_positive,
 )
-
-if TYPE_CHECKING:
-    from dpsco_verify.geometry.potentials.potential import Potential
 
 SMALLEST_SCALE, LARGEST_SCALE = 1e-250, 1e250
 """Range of the lengths that describe a set: inside it, no arithmetic on the set's own scale leaves the doubles."""
@@ -59,6 +56,14 @@ def shown(array: FloatArray) -> str:
     """Return `array` in one line for a repr, which evaluates when there are at most 32 entries and is cut otherwise."""
     text = np.array2string(array, separator=", ", threshold=32, floatmode="unique", max_line_width=2**20)
     return " ".join(text.split())
+
+
+class Tiltable(Protocol):
+    """What a set asks of a potential: the minimiser of ``Phi(w) - <tilt, w>`` over a set, shape (d,)."""
+
+    def tilted_minimiser(self, convex_set: ConvexSet, tilt: ArrayLike) -> FloatArray:
+        """Return the minimiser over `convex_set`."""
+        ...
 
 
 class ConvexSet(ABC):
@@ -130,7 +135,7 @@ class ConvexSet(ABC):
         points = self._points(x)
         return np.broadcast_to(np.asarray(self._projection_error(points)), points.shape[:-1])
 
-    def minimiser(self, potential: Potential) -> FloatArray:
+    def minimiser(self, potential: Tiltable) -> FloatArray:
         """Return ``argmin_{w in W} Phi(w)``, shape (d,), with Phi infinite outside its domain.
 
         Raises

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
-from dpsco_verify.arrays import FloatArray
+from dpsco_verify.arrays import ArrayLike, FloatArray
 from dpsco_verify.errors import InputError
 from dpsco_verify.geometry.convergence import ConvergenceError
 from dpsco_verify.geometry.convex_set import ConvexSet
 from dpsco_verify.geometry.norms import euclidean_norm, maximum_norm
-
-if TYPE_CHECKING:
-    from dpsco_verify.geometry.potentials.potential import Potential
 
 SOLVER_TOLERANCE = 1e-10
 """Relative distance of the primal and the dual candidate at which the solver stops."""
@@ -25,7 +22,32 @@ _LARGEST_DUAL = 1e152
 """A dual that grows without bound is the sign of a set that misses the domain."""
 
 
-def minimise_by_dual_ascent(potential: Potential, convex_set: ConvexSet, tilt: FloatArray) -> FloatArray:
+class DualPotential(Protocol):
+    """What the solver asks of a potential; see :class:`dpsco_verify.geometry.Potential`."""
+
+    @property
+    def strong_convexity(self) -> float:
+        """Its constant."""
+        ...
+
+    def gradient(self, x: ArrayLike) -> FloatArray:
+        """Return ``grad Phi``."""
+        ...
+
+    def conjugate_gradient(self, y: ArrayLike) -> FloatArray:
+        """Return ``grad Phi*``."""
+        ...
+
+    def conjugate_divergence(self, x: ArrayLike, y: ArrayLike) -> FloatArray:
+        """Return ``D_Phi*``."""
+        ...
+
+    def conjugate_divergence_error(self, x: ArrayLike, y: ArrayLike) -> FloatArray:
+        """Return a bound on the rounding of that."""
+        ...
+
+
+def minimise_by_dual_ascent(potential: DualPotential, convex_set: ConvexSet, tilt: FloatArray) -> FloatArray:
     """Return ``z = argmin_{w in W} Phi(w) - <theta, w>``, shape (d,).
 
     The dual is to minimise ``Phi*(theta - nu) + sigma_W(nu)`` with the support function sigma_W: accelerated
@@ -78,7 +100,7 @@ def minimise_by_dual_ascent(potential: Potential, convex_set: ConvexSet, tilt: F
 
 
 def _natural_residual(
-    potential: Potential, convex_set: ConvexSet, tilt: FloatArray, z: FloatArray
+    potential: DualPotential, convex_set: ConvexSet, tilt: FloatArray, z: FloatArray
 ) -> FloatArray | float:
     """Return the second criterion, infinite where the gradient does not exist."""
     try:
@@ -89,7 +111,7 @@ def _natural_residual(
 
 
 def _proximal_step(
-    potential: Potential, convex_set: ConvexSet, tilt: FloatArray, leading: FloatArray, step: float
+    potential: DualPotential, convex_set: ConvexSet, tilt: FloatArray, leading: FloatArray, step: float
 ) -> tuple[FloatArray, FloatArray, float, bool]:
     """Backtrack to the quadratic upper bound of Phi*.
 

@@ -70,7 +70,7 @@ class Intersection(ConvexSet):
         for position, member in enumerate(self.sets):
             if not isinstance(member, ConvexSet):
                 raise InputError(
-                    f"sets[{position}] of type {type(member).__name__} is no ConvexSet; give convex sets"
+                    f"sets[{position}] of type {type(member).__name__} is not a ConvexSet; give convex sets"
                 )
         dimensions = [member.dimension for member in self.sets]
         if len(set(dimensions)) > 1:

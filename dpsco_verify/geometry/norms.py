@@ -38,7 +38,7 @@ def euclidean_norm(x: FloatArray) -> FloatArray:
     safe = (squares > _SQUARE_LOW) & (squares < _SQUARE_HIGH)
     if safe.all():
         return np.asarray(np.sqrt(squares))
-    # Scaling by a power of two is exact, in two steps because 2^1074 is no double.
+    # Scaling by a power of two is exact, in two steps because 2^1074 is not a double.
     _, exponent = np.frexp(np.abs(x).max(axis=-1, keepdims=True))
     half = exponent // 2
     scaled = np.ldexp(np.ldexp(x, -half), half - exponent)

@@ -2,15 +2,15 @@
 
 from dpsco_verify.inference import (
     binomial,
+    bounded_mean,
     goodness_of_fit,
-    mean_test,
     multiple,
     privacy_event_test,
 )
+from dpsco_verify.inference.bounded_mean import BoundedMeanTest
 from dpsco_verify.inference.budget import ErrorBudget, Expense, Part, Share, Spending
 from dpsco_verify.inference.confidence_sequence import BettingConfidenceSequence
 from dpsco_verify.inference.e_process import BettingEProcess, EProcessDecision
-from dpsco_verify.inference.mean_test import BoundedMeanTest
 from dpsco_verify.inference.multiple import average_log_e_value, holm
 from dpsco_verify.inference.privacy_event_test import CellCounts, PrivacyEventTest
 
@@ -28,9 +28,9 @@ __all__ = [
     "Spending",
     "average_log_e_value",
     "binomial",
+    "bounded_mean",
     "goodness_of_fit",
     "holm",
-    "mean_test",
     "multiple",
     "privacy_event_test",
 ]

@@ -176,7 +176,7 @@ def _checked_counts(successes: ArrayLike, trials: ArrayLike) -> tuple[IntArray, 
     k, n = np.asarray(successes), np.asarray(trials)
     for name, array in (("successes", k), ("trials", n)):
         if not np.issubdtype(array.dtype, np.integer):
-            raise InputError(f"{name} of type {array.dtype} are no counts; give integers")
+            raise InputError(f"{name} of type {array.dtype} are not counts; give integers")
     if n.size and n.min() < 1:
         raise InputError(f"trials={int(n.min())} is too small; give at least 1")
     if ((k < 0) | (k > n)).any():

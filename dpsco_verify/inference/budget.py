@@ -60,7 +60,7 @@ class DividedShare:
         levels = dict(self.levels)
         if name not in levels:
             raise InputError(
-                f"name={name!r} is no part of {self.claim_id!r}; give one of {', '.join(levels)}"
+                f"name={name!r} is not a part of {self.claim_id!r}; give one of {', '.join(levels)}"
             )
         return Part(claim_id=self.claim_id, name=name, alpha=levels[name])
 

@@ -34,7 +34,7 @@ def require_probability(name: str, value: SupportsFloat) -> float:
     """Return `value` as a float in [0, 1]."""
     number = require_non_negative(name, value)
     if number > 1.0:
-        raise InputError(f"{name}={value!r} is no probability; give a number in [0, 1]")
+        raise InputError(f"{name}={value!r} is not a probability; give a number in [0, 1]")
     return number
 
 

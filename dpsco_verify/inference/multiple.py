@@ -44,7 +44,7 @@ def holm(p_values: Mapping[str, float], *, alpha: float) -> HolmDecision:
         raise InputError("p_values={} is empty; give at least one p-value")
     for name, value in p_values.items():
         if not 0.0 <= require_number(f"p_values[{name!r}]", value) <= 1.0:
-            raise InputError(f"p_values[{name!r}]={value!r} is no p-value; give a number in [0, 1]")
+            raise InputError(f"p_values[{name!r}]={value!r} is not a p-value; give a number in [0, 1]")
     level = require_open_interval("alpha", alpha, 0.0, 1.0)
     rejected, adjusted, _, _ = multipletests(list(p_values.values()), alpha=level, method="holm")
     return HolmDecision(

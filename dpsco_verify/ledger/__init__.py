@@ -1,1 +1,1 @@
-"""The ledger: claims, readings, verdicts; one folder a statement of the paper; the baseline and the gate."""
+"""The ledger: what a paper, a statement, a reading, a section and a decision are, and how a run decides them."""

@@ -1,4 +1,4 @@
-"""What a run's e-values say together with those of earlier runs, and the verdict that they can turn.
+"""The accumulation of a run's e-values with those of earlier runs, and the verdict that they can turn.
 
 A product over runs decides at the half of its test's level that :meth:`~dpsco_verify.ledger.statement.Context.levels`
 has left to it, so a run's error budget holds with it too.
@@ -8,20 +8,35 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
 from dpsco_verify.evidence import AccumulatedRecord, AccumulatedRun, Sharpness, Verdict
+from dpsco_verify.evidence.checker import (
+    AccumulatedEventEvidence,
+    AccumulatedMeanEvidence,
+    EventRun,
+    MeanRun,
+    Rejected,
+)
 from dpsco_verify.execution import WorkUnit
-from dpsco_verify.ledger.evidence_certificates import accumulated_certificate
-from dpsco_verify.ledger.statement import Claim, Conclusion
-from dpsco_verify.store import Accumulated, EvidenceStore, RunMemory, over_runs
+from dpsco_verify.inference.witnesses import LEVEL_ROUNDING, event_bets, mean_bets, rational_text
+from dpsco_verify.ledger.statement import Claim, Decision
+from dpsco_verify.store import (
+    Accumulated,
+    EventObservations,
+    EvidenceStore,
+    MeanObservations,
+    RunEvidence,
+    RunMemory,
+    accumulate_in_store,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class OverRuns:
+class Accumulation:
     """The store's view of a run that is under way: number `run`, of this seed; `accumulate` asks for the products."""
 
     store: EvidenceStore
@@ -30,29 +45,27 @@ class OverRuns:
     seed: int
     accumulate: bool
 
-    def multiply(
-        self, claim: Claim, conclusion: Conclusion, units: Sequence[WorkUnit]
-    ) -> dict[str, Accumulated]:
+    def multiply(self, claim: Claim, decision: Decision, units: Sequence[WorkUnit]) -> dict[str, Accumulated]:
         """Store the e-values of a claim, and return their products over runs; none if the run does not accumulate.
 
         Evidence counts together if it comes from the same code, that of the claim's `units`.
         """
-        if not conclusion.e_values:
+        if not decision.e_values:
             return {}
-        found = over_runs(
+        found = accumulate_in_store(
             self.store,
             self.run,
             claim=claim.key,
             code=self.memory.code(units),
             seed=self.seed,
-            e_values=conclusion.e_values,
+            e_values=decision.e_values,
             with_earlier=self.accumulate,
         )
         return found if self.accumulate else {}
 
 
-def decided_together(claim: Claim, conclusion: Conclusion, products: Mapping[str, Accumulated]) -> Conclusion:
-    """Return the conclusion, ``refuted`` if a product rejects; one that is refuted already stays as it is.
+def decided_together(decision: Decision, products: Mapping[str, Accumulated]) -> Decision:
+    """Return the decision, ``refuted`` if a product rejects; one that is refuted already stays as it is.
 
     Raises
     ------
@@ -60,30 +73,83 @@ def decided_together(claim: Claim, conclusion: Conclusion, products: Mapping[str
         If the checker does not accept the product.
     """
     rejected = {name: product for name, product in products.items() if product.rejected}
-    if not rejected or conclusion.verdict is Verdict.REFUTED:
-        return conclusion
+    if not rejected or decision.verdict is Verdict.REFUTED:
+        return decision
     name, product = max(rejected.items(), key=lambda item: item[1].log_e_value + math.log(item[1].alpha))
-    certificate = accumulated_certificate(
-        claim.statement.id,
-        claim.reading.id,
-        null_hypothesis=name,
-        # The bets are rounded in a certificate, as in those of a single run.
-        alpha=product.alpha * (1 + 1e-9),
-        runs=product.runs,
-    )
+    witness = _witness(name, alpha=product.alpha * LEVEL_ROUNDING, runs=product.runs)
     total, needed = _log10(product.log_e_value), -math.log10(product.alpha)
     each = ", ".join(
         f"10^{_log10(one.log_e_value):.2f} in run {one.run} (seed {one.seed})" for one in product.runs
     )
     return dataclasses.replace(
-        conclusion,
+        decision,
         verdict=Verdict.REFUTED,
         summary=f"the implementation's runs refute it together: over {_count(product)} the e-values against one null "
         f"hypothesis multiply to 10^{total:.2f}, and 10^{needed:.2f} is enough",
         counterexample=f"Null hypothesis: {name}. E-values: {each}; their product is 10^{total:.2f}.",
-        sharpness=tuple(_of_another_algorithm(one) for one in conclusion.sharpness),
-        certificate=certificate,
+        sharpness=tuple(_of_another_algorithm(one) for one in decision.sharpness),
+        witness=witness,
     )
+
+
+def _witness(
+    null_hypothesis: str, *, alpha: float, runs: Sequence[RunEvidence]
+) -> AccumulatedMeanEvidence | AccumulatedEventEvidence:
+    """Return the witness that the observations of several runs together reject a null hypothesis at level `alpha`.
+
+    Raises
+    ------
+    Rejected
+        If the runs do not speak of one claim.
+    """
+    seen = [one.observations for one in runs]
+    means = [one for one in seen if isinstance(one, MeanObservations)]
+    events = [one for one in seen if isinstance(one, EventObservations)]
+    if len(means) == len(seen):
+        return AccumulatedMeanEvidence(
+            null_hypothesis=null_hypothesis,
+            bound=_one_of("bound", (one.bound for one in means)),
+            alpha=rational_text(alpha),
+            runs=tuple(_mean_run(run.seed, one) for run, one in zip(runs, means, strict=True)),
+        )
+    if len(events) == len(seen):
+        return AccumulatedEventEvidence(
+            null_hypothesis=null_hypothesis,
+            epsilon=_one_of("epsilon", (one.epsilon for one in events)),
+            delta=_one_of("delta", (one.delta for one in events)),
+            alpha=rational_text(alpha),
+            runs=tuple(_event_run(run.seed, one) for run, one in zip(runs, events, strict=True)),
+        )
+    raise Rejected(f"the runs against {null_hypothesis} hold means and events")
+
+
+def _mean_run(seed: int, seen: MeanObservations) -> MeanRun:
+    return MeanRun(
+        seed=str(seed),
+        low=rational_text(seen.low),
+        bets=mean_bets(seen.fractions.tolist(), bound=seen.bound, low=seen.low),
+        values=tuple(rational_text(x) for x in seen.values.tolist()),
+        counts=tuple(seen.counts.tolist()),
+    )
+
+
+def _event_run(seed: int, seen: EventObservations) -> EventRun:
+    return EventRun(
+        seed=str(seed),
+        bets=event_bets(seen.fractions.tolist(), epsilon=seen.epsilon, delta=seen.delta),
+        both=seen.both,
+        first_only=seen.first_only,
+        second_only=seen.second_only,
+        neither=seen.neither,
+    )
+
+
+def _one_of(name: str, values: Iterable[float]) -> str:
+    """Return the value that all runs share, which their witness states once."""
+    texts = sorted({rational_text(value) for value in values})
+    if len(texts) != 1:
+        raise Rejected(f"{name}={', '.join(texts)} differ from run to run")
+    return texts[0]
 
 
 def records(products: Mapping[str, Accumulated]) -> tuple[AccumulatedRecord, ...] | msgspec.UnsetType:

@@ -17,7 +17,7 @@ from dpsco_verify.store import EValue, EventObservations, MeanObservations
 def mean_e_value(
     observations: ArrayLike, *, log_wealth: float, bound: float, low: float, high: float, alpha: float
 ) -> EValue:
-    """Return the e-value of :func:`dpsco_verify.inference.mean_test.decide` over observations of shape (N,).
+    """Return the e-value of :func:`dpsco_verify.inference.bounded_mean.decide` over observations of shape (N,).
 
     Parameters
     ----------

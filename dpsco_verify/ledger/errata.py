@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dpsco_verify.evidence import Consequence, Erratum, Finding, RepairedConstant, Verdict
+from dpsco_verify.evidence import Consequence, Erratum, Finding, RepairedConstant, Stance, Verdict
 
 FAILING = frozenset({Verdict.REFUTED, Verdict.ILL_POSED})
 """The verdicts that show a discrepancy."""
@@ -32,7 +32,7 @@ class Discrepancy:
     consequence
         What it changes, if all of `rests_on` hold.
     text, repair
-        What is wrong, and the smallest change that mends it, in our own words.
+        What is wrong, and the smallest change that fixes it, in our own words.
     shown_by
         Each ``id/reading``, ``id/reading#step``, or ``id#step`` for the step under any reading of the statement: one
         that is refuted or ill-posed shows the discrepancy.
@@ -54,19 +54,24 @@ class Discrepancy:
 
 
 def errata(
-    findings: Sequence[Finding], discrepancies: Sequence[tuple[str, Discrepancy]]
+    findings: Sequence[Finding], discrepancies: Sequence[tuple[str, str, Discrepancy]]
 ) -> tuple[Erratum, ...]:
-    """Return the errata that `findings` show, the gravest first; each discrepancy comes with its reference."""
+    """Return the errata that `findings` show, the gravest first; each comes with paper and reference."""
     failing = dict(_failing(findings))
     by_key = {finding.key: finding for finding in findings}
     found: list[Erratum] = []
     described: set[str] = set()
-    for reference, discrepancy in discrepancies:
+    for paper, reference, discrepancy in discrepancies:
         shown = tuple(key for key in failing if any(_names(name, key) for name in discrepancy.shown_by))
         if shown:
             described.update(shown)
-            found.append(_erratum(reference, discrepancy, shown, by_key))
-    found += [_undescribed(key, failing[key]) for key in failing if key not in described]
+            found.append(_erratum(paper, reference, discrepancy, shown, by_key))
+    found += [
+        _undescribed(key, failing[key])
+        for key in failing
+        # What nobody claims may be false without an erratum.
+        if key not in described and failing[key][0].stance is not Stance.EXTENSION
+    ]
     return tuple(sorted(found, key=lambda erratum: _ORDER.index(erratum.consequence)))
 
 
@@ -87,13 +92,18 @@ def _names(name: str, key: str) -> bool:
 
 
 def _erratum(
-    reference: str, discrepancy: Discrepancy, shown: tuple[str, ...], by_key: Mapping[str, Finding]
+    paper: str,
+    reference: str,
+    discrepancy: Discrepancy,
+    shown: tuple[str, ...],
+    by_key: Mapping[str, Finding],
 ) -> Erratum:
     verified = [by_key[key] for key in discrepancy.rests_on if key in by_key]
     consequence = discrepancy.consequence
     if any(finding.verdict not in HOLDING for finding in verified):
         consequence = Consequence.GUARANTEE
     return Erratum(
+        paper=paper,
         id=discrepancy.id,
         title=discrepancy.title,
         reference=reference,
@@ -121,6 +131,7 @@ def _constants(discrepancy: Discrepancy, by_key: Mapping[str, Finding]) -> Itera
 def _undescribed(key: str, finding_and_words: tuple[Finding, str]) -> Erratum:
     finding, words = finding_and_words
     return Erratum(
+        paper=finding.paper,
         id=key.replace("/", "-").replace("#", "-"),
         title=f"{finding.title} ({key})",
         reference=finding.reference,

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import textwrap
 
-from dpsco_verify.ledger.baseline import load_baseline
-from dpsco_verify.ledger.registry import PAPER, find_claims
-from dpsco_verify.ledger.statement import Statement
-from dpsco_verify.ledger.statements.related import RELATED_STATEMENTS
+from dpsco_verify.evidence import STANCE_MEANING
+from dpsco_verify.ledger.ledger import Ledger
 
 _WIDTH = 100
 
 
-def explanation(name: str) -> str:
+def explanation(ledger: Ledger, name: str) -> str:
     """Return the card of the statement (or the one reading) that `name` names.
 
     Raises
@@ -20,19 +18,21 @@ def explanation(name: str) -> str:
     InputError
         If it names nothing.
     """
-    claims = find_claims([name])
-    expectations = load_baseline()
+    claims = ledger.find([name])
+    entry = ledger.paper(claims[0].paper)
     statement = claims[0].statement
     lines = [
         f"{statement.id}: {statement.title}",
-        *_wrapped("stands in", f"{statement.reference} ({statement.label}){_document(statement)}"),
+        *_wrapped("paper", f"{entry.paper.id}: {entry.paper.title}, {entry.paper.identifier}"),
+        *_wrapped("stands in", f"{statement.reference} ({statement.label})"),
         *_wrapped("statement", statement.text),
     ]
     for claim in claims:
-        expected = expectations.get(claim.key)
+        expected = entry.expectations.get(claim.key)
         lines += [
             "",
             f"reading {claim.key}",
+            *_wrapped("stance", f"{claim.reading.stance}: {STANCE_MEANING[claim.reading.stance]}"),
             *_wrapped("means", claim.reading.text),
             *_wrapped("verified", claim.reading.statement),
             *_wrapped("decided by", claim.reading.method),
@@ -50,11 +50,6 @@ def explanation(name: str) -> str:
         ]
     lines += ["", f"run it: dpsco-verify audit --select {name}"]
     return "\n".join(lines)
-
-
-def _document(statement: Statement) -> str:
-    """Return the paper's title and identifier for a statement of its own; the others' references name their sources."""
-    return "" if statement in RELATED_STATEMENTS else f", {PAPER.title}, {PAPER.identifier}"
 
 
 def _wrapped(label: str, text: str) -> list[str]:

@@ -1,43 +1,54 @@
-"""What a statement is to the ledger: its text, its readings, and how each is decided."""
+"""The interface of a statement: its text, its readings, and how each is decided."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
+from dpsco_verify.choices import Profile
 from dpsco_verify.errors import no_truth_value
-from dpsco_verify.evidence import Plot, ProofStep, Quantity, Sharpness, Table, Verdict
-from dpsco_verify.evidence.checker import Certificate
-from dpsco_verify.execution import Outcome, WorkUnit
+from dpsco_verify.evidence import Plot, ProofStep, Quantity, Sharpness, Stance, Table, Verdict
+from dpsco_verify.evidence.checker import Witness
 from dpsco_verify.inference.budget import Share
 from dpsco_verify.ledger.errata import Discrepancy
-from dpsco_verify.ledger.profile import Profile
+from dpsco_verify.ledger.units import Outcomes, Units
 from dpsco_verify.store import EValue
+
+P = TypeVar("P")
+"""What a reading fixes: its parameters."""
+W = TypeVar("W")
+"""The handles of what was planned for a reading."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class Reading(Generic[P]):
     """One way to understand a statement.
 
     Attributes
     ----------
     id
-        As in ``claims.toml``.
+        Its name among the statement's readings, as the expectations have it.
     text
         What this reading takes the words to mean.
     statement
         The mathematics that is verified.
     method
         How it is decided.
+    stance
+        Whether the source's words allow it, it repairs them, or it goes beyond them.
+    parameters
+        What this reading fixes, as a value: nothing is read out of the id.
     weight
-        Its share of the error budget, relative to the other readings of the ledger; 0 where nothing is random.
+        Its share of the error budget, relative to the other readings under verification; 0 where nothing is random.
     """
 
     id: str
     text: str
     statement: str
     method: str
+    stance: Stance
+    parameters: P
     weight: float = 0.0
 
 
@@ -54,17 +65,17 @@ class Context:
     share: Share | None
     accumulate: bool = False
 
-    def levels(self, names: Sequence[str], *, over_runs: Collection[str] = ()) -> dict[str, float]:
+    def levels(self, names: Sequence[str], *, accumulated: Collection[str] = ()) -> dict[str, float]:
         """Divide the share equally among the tests called `names`, and return the level of each in this run by itself.
 
-        Those in `over_runs` hand over e-values. If these are multiplied over runs, the product is a second chance to
+        Those in `accumulated` hand over e-values. If these are multiplied over runs, the product is a second chance to
         reject: it has one half of the test's part, and the run by itself the other.
         """
         if not names or self.share is None:
             return {}
         divided = self.share.divide(names)
         return {
-            name: divided.part(name).alpha * (0.5 if self.accumulate and name in over_runs else 1.0)
+            name: divided.part(name).alpha * (0.5 if self.accumulate and name in accumulated else 1.0)
             for name in names
         }
 
@@ -74,7 +85,7 @@ class Context:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Conclusion:
+class Decision:
     """What the evidence says about a reading.
 
     Attributes
@@ -89,8 +100,9 @@ class Conclusion:
         The evidence against null hypotheses that do not depend on the run, by their names
         (:func:`~dpsco_verify.store.null_name`), for the product over runs; its level is what each test has in this
         run (:meth:`Context.levels`).
-    certificate
-        The witness; ``refuted`` without a certificate that the checker accepts does not stand.
+    witness
+        What proves it. The run issues the certificate; ``refuted`` and ``certified`` without one that the checker
+        accepts do not stand.
     """
 
     verdict: Verdict
@@ -101,23 +113,23 @@ class Conclusion:
     counterexample: str | None = None
     proof_steps: Sequence[ProofStep] = ()
     sharpness: Sequence[Sharpness] = ()
-    certificate: Certificate | None = None
+    witness: Witness | None = None
     spent: Mapping[str, float] = field(default_factory=dict)
     e_values: Mapping[str, EValue] = field(default_factory=dict)
 
-    __bool__ = no_truth_value("conclusion.verdict is Verdict.CERTIFIED")
+    __bool__ = no_truth_value("decision.verdict is Verdict.CERTIFIED")
 
 
-class Statement(Protocol):
-    """A statement of the paper, or of a system that it builds on or compares with.
+class Statement(Protocol[P, W]):
+    """A statement of a paper.
 
-    `units` says what has to be computed for a reading, and `conclude` what follows from the outcomes. Both depend
-    on their arguments alone, so that a run can be repeated, selected from and spread over workers.
+    `plan` says what has to be computed for a reading, and `conclude` what follows from the outcomes. Both depend on
+    their arguments alone, so that a run can be repeated, selected from and spread over workers.
     """
 
     @property
     def id(self) -> str:
-        """The stable name of the statement."""
+        """The stable name of the statement, unique among all papers."""
         ...
 
     @property
@@ -127,12 +139,12 @@ class Statement(Protocol):
 
     @property
     def reference(self) -> str:
-        """Its number in the paper, or its source and its number there."""
+        """Its number in the paper."""
         ...
 
     @property
     def label(self) -> str:
-        """Its LaTeX label, or ``related:`` and the system; the stable key."""
+        """Its LaTeX label where the paper's source is at hand, else ``related:`` and the system; the stable key."""
         ...
 
     @property
@@ -141,7 +153,7 @@ class Statement(Protocol):
         ...
 
     @property
-    def readings(self) -> Sequence[Reading]:
+    def readings(self) -> Sequence[Reading[P]]:
         """Its readings."""
         ...
 
@@ -150,21 +162,25 @@ class Statement(Protocol):
         """Where text, proof and constants disagree around this statement."""
         ...
 
-    def units(self, reading: Reading, context: Context) -> Sequence[WorkUnit]:
-        """Return the units of work for a reading; names begin with ``id/reading/``."""
+    def plan(self, reading: Reading[P], context: Context, units: Units) -> W:
+        """Plan the units of work for a reading, and return their handles."""
         ...
 
-    def conclude(self, reading: Reading, context: Context, outcomes: Mapping[str, Outcome]) -> Conclusion:
-        """Return what the outcomes of the units say about the reading."""
+    def conclude(self, reading: Reading[P], context: Context, work: W, outcomes: Outcomes) -> Decision:
+        """Return what the outcomes under the handles of :meth:`plan` say about the reading."""
         ...
+
+
+AnyStatement = Statement[Any, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A statement under one reading: what the ledger verifies and the baseline names."""
+    """A statement of a paper under one reading: what the ledger verifies and the expectations name."""
 
-    statement: Statement
-    reading: Reading
+    paper: str
+    statement: AnyStatement
+    reading: Reading[Any]
 
     @property
     def key(self) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,11 +13,9 @@ import pytest
 from dpsco_verify.auditing import AuditResult, AuditVerdict, MechanismError, audit
 from dpsco_verify.auditing.mechanism import mechanism_name
 from dpsco_verify.errors import InputError
-from dpsco_verify.execution import stream
-from dpsco_verify.plugin import finding, message
+from dpsco_verify.plugin import encoded_finding, message
+from dpsco_verify.plugin.asked_audit import AskedAudit
 from dpsco_verify.plugin.judging import judged, members
-from dpsco_verify.plugin.settings import Settings
-from dpsco_verify.plugin.shares import AuditedTest
 
 _OF_THE_SESSION = {
     "alpha": "the session's error budget is split over its tests; set --dpsco-error-budget",
@@ -26,36 +23,8 @@ _OF_THE_SESSION = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Audit:
-    """An audit that is about to be made.
-
-    Attributes
-    ----------
-    test
-        The account that pays for it.
-    number
-        Its number in this run of the test, from 1.
-    settings
-        The session's settings.
-    own_samples
-        Whether the test itself says how many samples, not the profile.
-    """
-
-    test: AuditedTest
-    number: int
-    settings: Settings
-    own_samples: bool
-
-    @property
-    def seed(self) -> int:
-        """The audit's root seed: made of the session's seed, the test's name and the audit's number alone."""
-        generator = stream(self.settings.seed, f"pytest/{self.test.name}", chunk=self.number)
-        return int(generator.integers(1 << 53))
-
-
 def run_audit(
-    asked: Audit,
+    asked: AskedAudit,
     mechanism: Any,
     arguments: Mapping[str, Any],
     options: Mapping[str, Any],
@@ -91,7 +60,7 @@ def run_audit(
         verdict=result.verdict,
         level=level,
         line=result.summary,
-        made=finding.of_result(result, asked) if asked.settings.report else None,
+        found=encoded_finding.of_result(result, asked) if asked.settings.report else None,
     )
     if result.verdict is AuditVerdict.VIOLATED:
         asked.test.violations[asked.number] = message.violated(result, asked)
@@ -109,28 +78,35 @@ def _require_known(options: Mapping[str, Any]) -> None:
             raise InputError(f"{name}={value!r} is not for a test to choose: {_OF_THE_SESSION[name]}")
         if name not in known:
             raise InputError(
-                f"{name}={value!r} is no argument of assert_private; give some of {', '.join(known)}"
+                f"{name}={value!r} is not an argument of assert_private; give some of {', '.join(known)}"
             )
 
 
-def _book_failure(asked: Audit, name: str, level: float, error: BaseException) -> None:
+def _book_failure(asked: AskedAudit, name: str, level: float, error: BaseException) -> None:
     said = " ".join(f"{type(error).__name__}: {error}".split())
     _book(
         asked,
         verdict=AuditVerdict.UNDECIDED,
         level=level,
         line=f"{name}: the audit did not end ({said})",
-        made=finding.of_failure(name, said, asked) if asked.settings.report else None,
+        found=encoded_finding.of_failure(name, said, asked) if asked.settings.report else None,
     )
 
 
-def _book(asked: Audit, *, verdict: AuditVerdict, level: float, line: str, made: finding.Made | None) -> None:
+def _book(
+    asked: AskedAudit,
+    *,
+    verdict: AuditVerdict,
+    level: float,
+    line: str,
+    found: encoded_finding.EncodedFinding | None,
+) -> None:
     payload = {
         "number": asked.number,
         "verdict": verdict.value,
         "level": level,
         "line": line,
-        "finding": made.finding if made else None,
-        "certificate": made.certificate if made else None,
+        "finding": found.finding if found else None,
+        "certificate": found.certificate if found else None,
     }
     asked.test.finished.append(json.dumps(payload))

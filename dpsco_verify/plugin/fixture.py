@@ -78,10 +78,11 @@ class AssertPrivate:
             For a bad argument, or (``MechanismError``) a mechanism that cannot be audited, such as one that ends its
             process.
         AuditBrokeOffError
-            If the audit itself fails; that is no verdict.
+            If the audit itself fails; that is not a verdict.
         """
         __tracebackhide__ = True
-        from dpsco_verify.plugin.assertion import Audit, run_audit  # noqa: PLC0415  pytest is to start at once
+        from dpsco_verify.plugin.asked_audit import AskedAudit  # noqa: PLC0415  pytest is to start at once
+        from dpsco_verify.plugin.assertion import run_audit  # noqa: PLC0415  the same
 
         self._calls += 1
         data_sets = {"d": d, "d_prime": d_prime}
@@ -95,7 +96,7 @@ class AssertPrivate:
             "samples": self._settings.samples if samples is None else samples,
             "name": name,
         }
-        asked = Audit(
+        asked = AskedAudit(
             test=self._test, number=self._calls, settings=self._settings, own_samples=samples is not None
         )
         return run_audit(asked, mechanism, arguments, options)

@@ -1,4 +1,4 @@
-"""Where an audit of a test runs: what ends its process must fail the test, not end pytest as if all had gone well."""
+"""Run a test's audit so that what ends its process fails the test, and does not end pytest as if all had gone well."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def judged(
     except Exception as error:
         said = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
         raise AuditBrokeOffError(
-            f"the audit of {name} was broken off, which is no verdict ({said}): a fault of dpsco_verify, or of a "
+            f"the audit of {name} was broken off, which is not a verdict ({said}): a fault of dpsco_verify, or of a "
             "function that the audit was given"
         ) from error
 

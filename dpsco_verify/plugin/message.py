@@ -1,19 +1,17 @@
-"""What a failed test says: the witness, the evidence, and how to see it again."""
+"""The message of a failed test: the witness, the evidence, and how to see it again."""
 
 from __future__ import annotations
 
 import math
 import reprlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dpsco_verify.auditing import AuditResult, describe_pair
-from dpsco_verify.plugin.settings import SAMPLES
-
-if TYPE_CHECKING:
-    from dpsco_verify.plugin.assertion import Audit
+from dpsco_verify.choices import SAMPLES
+from dpsco_verify.plugin.asked_audit import AskedAudit
 
 _WIDEST = 200
 _short = reprlib.Repr()
@@ -21,7 +19,7 @@ _short.maxlist = _short.maxtuple = _short.maxdict = _short.maxset = _short.maxar
 _short.maxstring = _short.maxother = 80
 
 
-def violated(result: AuditResult, asked: Audit) -> str:
+def violated(result: AuditResult, asked: AskedAudit) -> str:
     """Return the message for a violation: the pair, the event, the counts, the bounds, the evidence, the command."""
     w = result.witness
     swapped = "; D is the second of the pair that was given" if w.swapped else ""
@@ -45,7 +43,7 @@ def violated(result: AuditResult, asked: Audit) -> str:
     return _laid_out(head, [*rows, *_repeat(result, asked)])
 
 
-def undecided(result: AuditResult, asked: Audit) -> str:
+def undecided(result: AuditResult, asked: AskedAudit) -> str:
     """Return the message for an audit that could not decide: what it could have found, and what to raise."""
     if result.mdv is None:
         why = f"{result.samples:,} samples could show no violation at level {result.alpha:.3g}"
@@ -80,7 +78,7 @@ def _power_of_ten(log_value: float) -> str:
     return f"{10.0 ** (exponent - whole):.2f}e{whole:+03d}"
 
 
-def _what_to_raise(result: AuditResult, asked: Audit) -> str:
+def _what_to_raise(result: AuditResult, asked: AskedAudit) -> str:
     profiles = [name for name, samples in SAMPLES.items() if samples > asked.settings.samples]
     ways = [f"samples= (now {result.samples:,})"]
     if profiles and not asked.own_samples:
@@ -95,7 +93,7 @@ def _what_to_raise(result: AuditResult, asked: Audit) -> str:
     return text
 
 
-def _repeat(result: AuditResult, asked: Audit) -> list[tuple[str, str]]:
+def _repeat(result: AuditResult, asked: AskedAudit) -> list[tuple[str, str]]:
     caveat = [] if result.reproducible else [("but", "the mechanism draws from elsewhere than the rng")]
     return [("repeat", asked.test.command), *caveat]
 

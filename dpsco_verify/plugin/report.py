@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from dpsco_verify.evidence import AuditRecord
-from dpsco_verify.gating import Names, record_of
-from dpsco_verify.plugin.finding import decode, without_verdict
+from dpsco_verify.gating import FindingNames, record_of
+from dpsco_verify.plugin.encoded_finding import decode, without_verdict
 from dpsco_verify.plugin.session import SessionAudits
 from dpsco_verify.plugin.settings import Settings
 from dpsco_verify.reporting import FORMAT_NAMES, write_reports
@@ -42,7 +42,7 @@ def session_record(
         levels[finding.key] = audit.level
         if finding.certificate is not None and audit.certificate is not None:
             certificates[finding.certificate] = audit.certificate.encode()
-    names = Names()
+    names = FindingNames()
     for one in audits.unfinished():
         id_, reading = names.of(str(one.test), "unfinished")
         finding = without_verdict(

@@ -1,4 +1,4 @@
-"""What the session knows of its audits: plain data that the reports of the tests carry, from whichever process.
+"""The audits of a session: plain data that the reports of the tests carry, from whichever process.
 
 A worker process attaches to each report of a test what was audited since the last one; so the audits of all tests that
 ended are known where the session's report is written, also when a worker crashed later.
@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from dpsco_verify.evidence import AuditVerdict
 from dpsco_verify.plugin import CARRIED
 from dpsco_verify.plugin.shares import AuditedTest
 
@@ -31,7 +32,7 @@ class Origin:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MadeAudit:
+class ReceivedAudit:
     """One audit, as it was received.
 
     Attributes
@@ -39,7 +40,7 @@ class MadeAudit:
     test, number
         The test, and the number of the audit in its run.
     verdict
-        ``violated``, ``not_violated`` or ``undecided``; the last also where the audit did not end.
+        ``undecided`` also where the audit did not end.
     level
         What was charged to the test's share.
     line
@@ -51,7 +52,7 @@ class MadeAudit:
 
     test: Origin
     number: int
-    verdict: str
+    verdict: AuditVerdict
     level: float
     line: str
     finding: str | None
@@ -83,7 +84,7 @@ class SessionAudits:
     """
 
     tests: int = 0
-    audits: list[MadeAudit] = field(default_factory=list)
+    audits: list[ReceivedAudit] = field(default_factory=list)
     _open: dict[Origin, dict[str, Any]] = field(default_factory=dict)
 
     def receive(self, report: pytest.TestReport) -> None:
@@ -94,9 +95,13 @@ class SessionAudits:
         self._open[test] = carried
         if report.when == "teardown":
             self._open.pop(test)
-        self.audits += [MadeAudit(test=test, **json.loads(text)) for text in carried["audits"]]
+        for text in carried["audits"]:
+            audit = json.loads(text)
+            self.audits.append(
+                ReceivedAudit(test=test, **audit | {"verdict": AuditVerdict(audit["verdict"])})
+            )
 
-    def in_order(self) -> list[MadeAudit]:
+    def in_order(self) -> list[ReceivedAudit]:
         """Return the audits in an order that does not depend on the processes: by test, then as they were made."""
         return sorted(self.audits, key=lambda audit: audit.test)
 
@@ -117,7 +122,7 @@ class SessionAudits:
             [*(audit.level for audit in self.audits), *(test.left for test in self.unfinished())]
         )
 
-    def count(self, verdict: str) -> int:
+    def count(self, verdict: AuditVerdict) -> int:
         """Return how many audits had this verdict."""
         return Counter(audit.verdict for audit in self.audits)[verdict]
 

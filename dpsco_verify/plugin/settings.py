@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 
-SAMPLES = {"quick": 10_000, "standard": 100_000, "deep": 1_000_000}
-"""Samples per data set, at most, that an audit draws under each profile."""
+from dpsco_verify.choices import ERROR_BUDGET, SAMPLES, Profile
 
-_DEFAULTS = {"error_budget": "1e-6", "profile": "quick", "seed": "0", "report": "", "process": "own"}
+_DEFAULTS = {
+    "error_budget": f"{ERROR_BUDGET:g}",
+    "profile": Profile.QUICK,
+    "seed": "0",
+    "report": "",
+    "process": "own",
+}
 _HELP = {
     "error_budget": "The probability, at most, that any audit of the session alarms falsely (default: 1e-6).",
     "profile": "Samples per data set and audit: "
@@ -39,7 +44,7 @@ class Settings:
     error_budget
         The probability, at most, that any audit of the session alarms falsely; in (0, 1).
     profile
-        A key of :data:`SAMPLES`.
+        How many samples an audit draws.
     seed
         The root seed, at least 0.
     report
@@ -49,7 +54,7 @@ class Settings:
     """
 
     error_budget: float
-    profile: str
+    profile: Profile
     seed: int
     report: Path | None
     own_process: bool
@@ -105,26 +110,26 @@ def _error_budget(name: str, text: str) -> float:
         value = float("nan")
     if not 0.0 < value < 1.0:
         raise pytest.UsageError(
-            f"{name}={text!r} is no probability strictly between 0 and 1; give one, such as 1e-6"
+            f"{name}={text!r} is not a probability strictly between 0 and 1; give one, such as 1e-6"
         )
     return value
 
 
-def _profile(name: str, text: str) -> str:
+def _profile(name: str, text: str) -> Profile:
     if text not in SAMPLES:
-        raise pytest.UsageError(f"{name}={text!r} is no profile; give one of {', '.join(SAMPLES)}")
-    return text
+        raise pytest.UsageError(f"{name}={text!r} is not a valid profile; give one of {', '.join(SAMPLES)}")
+    return Profile(text)
 
 
 def _seed(name: str, text: str) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise pytest.UsageError(f"{name}={text!r} is no seed; give an integer of at least 0")
+        raise pytest.UsageError(f"{name}={text!r} is not a valid seed; give an integer of at least 0")
     return int(text)
 
 
 def _own_process(name: str, text: str) -> bool:
     if text not in {"own", "same"}:
-        raise pytest.UsageError(f"{name}={text!r} is no process; give own or same")
+        raise pytest.UsageError(f"{name}={text!r} is not a valid process; give own or same")
     return text == "own"
 
 

@@ -1,4 +1,4 @@
-r"""How the session's error budget is split, before anything is drawn.
+r"""The split of the session's error budget, made before anything is drawn.
 
 Let N be the number of collected tests that use the fixture, counted before ``-k``, ``-m`` and the like deselect any.
 Each has the share budget / N, and the j-th audit of a test the level share · 2⁻ʲ. By the union bound

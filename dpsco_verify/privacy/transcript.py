@@ -100,7 +100,7 @@ class Transcript:
         """Refuse sizes that no run has."""
         if not (1 <= self.used <= self.n and self.increments >= 1):
             raise InputError(
-                f"used={self.used}, increments={self.increments}, n={self.n} is no transcript; "
+                f"used={self.used}, increments={self.increments}, n={self.n} is not a transcript; "
                 "give 1 ≤ used ≤ n and increments ≥ 1"
             )
 

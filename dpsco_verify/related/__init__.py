@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpsco_verify.related.budget import PrivacyBudget
+from dpsco_verify.related.budget import Guarantee, PrivacyBudget
 from dpsco_verify.related.conditions import Condition, ConditionError
 from dpsco_verify.related.system import Calibration, Fit, Sensitivity, System
 from dpsco_verify.related.task import Task
@@ -12,6 +12,7 @@ __all__ = [
     "Condition",
     "ConditionError",
     "Fit",
+    "Guarantee",
     "PrivacyBudget",
     "Sensitivity",
     "System",

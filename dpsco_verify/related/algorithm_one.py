@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from dpsco_verify.algorithm import (
+    Run,
     Schedule,
     StoppingRule,
     private_sgd,
@@ -19,9 +22,8 @@ from dpsco_verify.algorithm import (
 )
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.privacy.balls import ball
-from dpsco_verify.privacy.claims import ApproximateDP
 from dpsco_verify.privacy.transcript import Route, loop_transcript, proves, smallest_factor
-from dpsco_verify.related.budget import PrivacyBudget
+from dpsco_verify.related.budget import Guarantee, PrivacyBudget
 from dpsco_verify.related.conditions import Condition, bounded_set, positive_delta
 from dpsco_verify.related.system import Calibration, Fit, System
 from dpsco_verify.related.task import Task
@@ -45,6 +47,7 @@ class AlgorithmOne(System):
     title = "Algorithm 1, certified noise"
     source = "Arora, Marinov and Ullah, Algorithm 1 and Theorem 4.4; noise by the bounds of this project"
     section = "4, 5"
+    guarantee = Guarantee.APPROXIMATE
 
     def conditions(self, task: Task, n: int, budget: PrivacyBudget) -> tuple[Condition, ...]:
         """W bounded, δ > 0, n ≥ 2."""
@@ -73,9 +76,6 @@ class AlgorithmOne(System):
             gradient_queries=float(StoppingRule.LOOP.distinct_points(n)),
         )
 
-    def _claim(self, task: Task, n: int, budget: PrivacyBudget) -> ApproximateDP:  # noqa: ARG002  the interface
-        return ApproximateDP(budget.epsilon, budget.delta)
-
     def _risk_bound(self, task: Task, n: int, budget: PrivacyBudget) -> float | None:
         sigma = self.noise(task, n, budget)
         return utility_bound(
@@ -92,40 +92,23 @@ class AlgorithmOne(System):
         keep_transcript: bool,
     ) -> Fit:
         n = sample.shape[1]
-        sigma, eta = self.noise(task, n, budget), self.step_size(task, n, budget)
+        arguments: dict[str, Any] = {
+            "loss": task.loss,
+            "convex_set": task.convex_set,
+            "step_size": self.step_size(task, n, budget),
+            "sigma": self.noise(task, n, budget),
+            "lipschitz": task.lipschitz,
+            "rng": rng,
+            "initial_point": task.initial_point,
+        }
         if keep_transcript:
-            return _by_the_oracle(sample, task, sigma=sigma, eta=eta, rng=rng)
-        ensemble = run_ensemble(
-            sample,
-            loss=task.loss,
-            convex_set=task.convex_set,
-            step_size=eta,
-            sigma=sigma,
-            lipschitz=task.lipschitz,
-            rng=rng,
-            initial_point=task.initial_point,
-        )
+            return _with_transcripts([private_sgd(data, transcript=True, **arguments) for data in sample])
+        ensemble = run_ensemble(sample, **arguments)
         return Fit(solution=ensemble.outputs, gradient_queries=ensemble.gradient_queries.astype(np.float64))
 
 
-def _by_the_oracle(
-    sample: FloatArray, task: Task, *, sigma: float, eta: float, rng: np.random.Generator
-) -> Fit:
-    """Run by run, with all iterates; those of a shorter run end with its last one repeated."""
-    runs = [
-        private_sgd(
-            data,
-            loss=task.loss,
-            convex_set=task.convex_set,
-            step_size=eta,
-            sigma=sigma,
-            lipschitz=task.lipschitz,
-            rng=rng,
-            initial_point=task.initial_point,
-            transcript=True,
-        )
-        for data in sample
-    ]
+def _with_transcripts(runs: Sequence[Run]) -> Fit:
+    """Return runs with all iterates; those of a shorter run end with its last one repeated."""
     outputs, iterates = [], []
     for run in runs:
         assert run.output is not None  # noqa: S101  the average is defined under the default options

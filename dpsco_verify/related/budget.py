@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import enum
 import math
 from dataclasses import dataclass
 
 from dpsco_verify.errors import InputError
+from dpsco_verify.privacy.claims import ApproximateDP, PrivacyClaim, PureDP, ZeroConcentratedDP
 from dpsco_verify.validation import require_non_negative, require_positive
 
 
@@ -39,3 +41,24 @@ class PrivacyBudget:
             return 0.0
         a = math.sqrt(2.0 * self.log_inverse_delta)
         return 2.0 * self.epsilon / (math.sqrt(a * a + 2.0 * self.epsilon) + a)
+
+
+class Guarantee(enum.Enum):
+    """The kind of privacy that a system guarantees for a budget of (ε, δ): ε-DP, (ε, δ)-DP, κ²/2-zCDP, or none."""
+
+    PURE = enum.auto()
+    APPROXIMATE = enum.auto()
+    CONCENTRATED = enum.auto()
+    NONE = enum.auto()
+
+    def claim(self, budget: PrivacyBudget) -> PrivacyClaim | None:
+        """Return what is guaranteed."""
+        match self:
+            case Guarantee.PURE:
+                return PureDP(budget.epsilon)
+            case Guarantee.APPROXIMATE:
+                return ApproximateDP(budget.epsilon, budget.delta)
+            case Guarantee.CONCENTRATED:
+                return ZeroConcentratedDP(0.5 * budget.concentrated**2)
+            case Guarantee.NONE:
+                return None

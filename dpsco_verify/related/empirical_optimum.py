@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.related.budget import PrivacyBudget
+from dpsco_verify.related.budget import Guarantee, PrivacyBudget
 from dpsco_verify.related.conditions import Condition, bounded_set
 from dpsco_verify.related.output_perturbation import scale_of
 from dpsco_verify.related.solvers import distinct, minimise_regularised, solvable, typical_queries
@@ -32,7 +32,7 @@ class EmpiricalOptimum(System):
     title = "Empirical optimum, not private"
     source = "Shalev-Shwartz and Ben-David (2014), Chapter 2: empirical risk minimisation"
     section = "3"
-    is_private = False
+    guarantee = Guarantee.NONE
 
     def __init__(self, *, accuracy: float = 1e-3) -> None:
         self.accuracy = require_positive("accuracy", accuracy)
@@ -47,9 +47,6 @@ class EmpiricalOptimum(System):
 
     def _calibrate(self, task: Task, n: int, budget: PrivacyBudget) -> Calibration:  # noqa: ARG002  the interface
         return Calibration(figures={"gap": self.gap(task, n)}, gradient_queries=typical_queries(task, n))
-
-    def _claim(self, task: Task, n: int, budget: PrivacyBudget) -> None:  # noqa: ARG002  there is none
-        return None
 
     def _fit(
         self,

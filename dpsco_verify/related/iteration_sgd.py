@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsco_verify.arrays import FloatArray, IntArray
-from dpsco_verify.privacy.claims import ZeroConcentratedDP
 from dpsco_verify.related.batch_sensitivity import end_batches
-from dpsco_verify.related.budget import PrivacyBudget
-from dpsco_verify.related.conditions import Condition, positive_delta
+from dpsco_verify.related.budget import Guarantee, PrivacyBudget
+from dpsco_verify.related.conditions import Condition
 from dpsco_verify.related.iteration_schedule import (
     constant_batches,
     halving_batches,
@@ -20,7 +19,7 @@ from dpsco_verify.related.iteration_schedule import (
     halving_steps,
 )
 from dpsco_verify.related.one_pass import mean_gradient, repeated
-from dpsco_verify.related.step_conditions import bounded_problem, enough_points, nonexpansive_steps
+from dpsco_verify.related.step_conditions import growing_batches, nonexpansive_steps
 from dpsco_verify.related.system import Calibration, Fit, Sensitivity, System
 from dpsco_verify.related.task import Task
 
@@ -57,18 +56,15 @@ class IterationSgd(System):
     title = "SGD with privacy by iteration"
     source = "Feldman, Koren and Talwar (2020), Algorithm 1; last iterate by Shamir and Zhang (2013)"
     section = "3, 6"
+    guarantee = Guarantee.CONCENTRATED
 
     def conditions(self, task: Task, n: int, budget: PrivacyBudget) -> tuple[Condition, ...]:
         """W bounded, L > 0, δ > 0, points for the last batch, and non-expansive steps."""
-        basic = (*bounded_problem(task), positive_delta(budget))
+        basic = growing_batches(task, n, budget)
         if not all(condition.holds for condition in basic):
             return basic
-        last = math.ceil(2.0 * math.sqrt(task.dimension) / budget.concentrated)
-        points = enough_points(n, last, "the last batch ⌈2√d/κ⌉")
-        if not points.holds:
-            return (*basic, points)
         largest = float(self.schedule(task, n, budget).steps[0])
-        return (*basic, points, *nonexpansive_steps(task, largest, "η"))
+        return (*basic, *nonexpansive_steps(task, largest, "η"))
 
     def schedule(self, task: Task, n: int, budget: PrivacyBudget) -> Schedule:
         """Return step sizes and batches."""
@@ -93,9 +89,6 @@ class IterationSgd(System):
             },
             gradient_queries=float(schedule.batches.sum()),
         )
-
-    def _claim(self, task: Task, n: int, budget: PrivacyBudget) -> ZeroConcentratedDP:  # noqa: ARG002  the interface
-        return ZeroConcentratedDP(0.5 * budget.concentrated**2)
 
     def _risk_bound(self, task: Task, n: int, budget: PrivacyBudget) -> float:
         schedule = self.schedule(task, n, budget)

@@ -8,9 +8,8 @@ from typing import SupportsFloat
 import numpy as np
 
 from dpsco_verify.arrays import FloatArray, IntArray
-from dpsco_verify.privacy.claims import ApproximateDP
 from dpsco_verify.related.batch_sensitivity import ROUNDING
-from dpsco_verify.related.budget import PrivacyBudget
+from dpsco_verify.related.budget import Guarantee, PrivacyBudget
 from dpsco_verify.related.conditions import Condition, at_most_epsilon, positive_delta
 from dpsco_verify.related.one_pass import mean_gradient, repeated
 from dpsco_verify.related.step_conditions import bounded_problem, nonexpansive_steps
@@ -54,6 +53,7 @@ class MinibatchSgd(System):
     title = "Noisy mini-batch SGD"
     source = "Bassily, Feldman, Talwar and Thakurta (2019), Algorithm 1 and its theorems"
     section = "3"
+    guarantee = Guarantee.APPROXIMATE
 
     def __init__(self, *, noise_factor: SupportsFloat = 1.0) -> None:
         self._noise_factor = require_positive("noise_factor", noise_factor)
@@ -110,9 +110,6 @@ class MinibatchSgd(System):
             },
             gradient_queries=float(steps * batch),
         )
-
-    def _claim(self, task: Task, n: int, budget: PrivacyBudget) -> ApproximateDP:  # noqa: ARG002  the interface
-        return ApproximateDP(budget.epsilon, budget.delta)
 
     def _risk_bound(self, task: Task, n: int, budget: PrivacyBudget) -> float | None:
         if self._noise_factor != 1.0:

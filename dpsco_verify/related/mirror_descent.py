@@ -10,7 +10,7 @@ import numpy as np
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.errors import InputError
-from dpsco_verify.related.budget import PrivacyBudget
+from dpsco_verify.related.budget import Guarantee, PrivacyBudget
 from dpsco_verify.related.conditions import Condition
 from dpsco_verify.related.mirror_geometry import (
     EntropicGeometry,
@@ -112,7 +112,7 @@ class MirrorDescent(MirrorSystem):
 
     source = "Bubeck and Cesa-Bianchi (2012), Theorem 5.5"
     section = "2.1, 4"
-    is_private = False
+    guarantee = Guarantee.NONE
 
     def step_size(self, task: Task, n: int) -> float:
         """Return η."""
@@ -130,9 +130,6 @@ class MirrorDescent(MirrorSystem):
             },
             gradient_queries=float(n),
         )
-
-    def _claim(self, task: Task, n: int, budget: PrivacyBudget) -> None:  # noqa: ARG002  the interface
-        return None
 
     def _risk_bound(self, task: Task, n: int, budget: PrivacyBudget) -> float:  # noqa: ARG002  the interface
         geometry = self.geometry(task)

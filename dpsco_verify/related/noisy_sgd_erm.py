@@ -8,9 +8,8 @@ from typing import SupportsIndex
 import numpy as np
 
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.privacy.claims import ApproximateDP
 from dpsco_verify.related.batch_sensitivity import ROUNDING
-from dpsco_verify.related.budget import PrivacyBudget
+from dpsco_verify.related.budget import Guarantee, PrivacyBudget
 from dpsco_verify.related.conditions import Condition, at_most_epsilon, positive_delta
 from dpsco_verify.related.one_pass import repeated
 from dpsco_verify.related.sampled_composition import composed_epsilon
@@ -54,6 +53,7 @@ class NoisySgdErm(System):
     title = "Noisy SGD for ERM"
     source = "Bassily, Smith and Thakurta (2014), Algorithm 1 and its theorems"
     section = "3, 5, 6"
+    guarantee = Guarantee.APPROXIMATE
 
     def __init__(self, *, steps: SupportsIndex | None = None) -> None:
         self._steps = None if steps is None else require_integer("steps", steps, minimum=_FEWEST_STEPS)
@@ -109,9 +109,6 @@ class NoisySgdErm(System):
             },
             gradient_queries=float(steps - 1),
         )
-
-    def _claim(self, task: Task, n: int, budget: PrivacyBudget) -> ApproximateDP:  # noqa: ARG002  the interface
-        return ApproximateDP(budget.epsilon, budget.delta)
 
     def _sensitivities(self, task: Task, n: int, budget: PrivacyBudget) -> tuple[Sensitivity, ...]:  # noqa: ARG002  the interface
         def gradient(sample: FloatArray) -> FloatArray:

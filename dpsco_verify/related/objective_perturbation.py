@@ -9,9 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.privacy.claims import PureDP
 from dpsco_verify.problems.losses import LinearPredictorLoss
-from dpsco_verify.related.budget import PrivacyBudget
+from dpsco_verify.related.budget import Guarantee, PrivacyBudget
 from dpsco_verify.related.conditions import Condition, bounded_set, smooth, unit_data, unit_lipschitz
 from dpsco_verify.related.output_perturbation import radial_noise, scale_of
 from dpsco_verify.related.solvers import (
@@ -92,6 +91,7 @@ class ObjectivePerturbation(System):
     title = "Objective perturbation"
     source = "Chaudhuri, Monteleoni and Sarwate (2011), Algorithm 2 and Theorem 9"
     section = "3"
+    guarantee = Guarantee.PURE
     determinant_power: ClassVar[int] = 2
     """The power of ``1 + c/(n(Λ + Δ))`` by which the ratio of the determinants is bounded."""
 
@@ -138,9 +138,6 @@ class ObjectivePerturbation(System):
             },
             gradient_queries=typical_queries(task, n),
         )
-
-    def _claim(self, task: Task, n: int, budget: PrivacyBudget) -> PureDP:  # noqa: ARG002  the interface
-        return PureDP(budget.epsilon)
 
     def _risk_bound(self, task: Task, n: int, budget: PrivacyBudget) -> float | None:
         if not task.is_bounded:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.related.budget import PrivacyBudget
+from dpsco_verify.related.budget import Guarantee, PrivacyBudget
 from dpsco_verify.related.conditions import Condition
 from dpsco_verify.related.one_pass import average_of_pass, repeated
 from dpsco_verify.related.step_conditions import bounded_problem
@@ -25,7 +25,7 @@ class OnePassSgd(System):
     title = "One-pass SGD, not private"
     source = "Zinkevich (2003), the proof of Theorem 1; average of iterates by Cesa-Bianchi, Conconi and Gentile (2004)"
     section = "1"
-    is_private = False
+    guarantee = Guarantee.NONE
 
     def conditions(self, task: Task, n: int, budget: PrivacyBudget) -> tuple[Condition, ...]:  # noqa: ARG002  the interface
         """W bounded, L > 0."""
@@ -37,9 +37,6 @@ class OnePassSgd(System):
 
     def _calibrate(self, task: Task, n: int, budget: PrivacyBudget) -> Calibration:  # noqa: ARG002  the interface
         return Calibration(figures={"η": self.step_size(task, n)}, gradient_queries=float(n))
-
-    def _claim(self, task: Task, n: int, budget: PrivacyBudget) -> None:  # noqa: ARG002  the interface
-        return None
 
     def _risk_bound(self, task: Task, n: int, budget: PrivacyBudget) -> float:  # noqa: ARG002  the interface
         return task.lipschitz * task.diameter / math.sqrt(n)

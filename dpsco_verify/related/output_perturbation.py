@@ -8,8 +8,7 @@ import numpy as np
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.geometry.norms import euclidean_norm
-from dpsco_verify.privacy.claims import PureDP
-from dpsco_verify.related.budget import PrivacyBudget
+from dpsco_verify.related.budget import Guarantee, PrivacyBudget
 from dpsco_verify.related.conditions import Condition, bounded_set
 from dpsco_verify.related.solvers import (
     CertifiedPoint,
@@ -75,6 +74,7 @@ class OutputPerturbation(System):
     title = "Output perturbation"
     source = "Chaudhuri, Monteleoni and Sarwate (2011), Algorithm 1 and Theorem 6"
     section = "3"
+    guarantee = Guarantee.PURE
 
     def __init__(self, *, regularisation: float | None = None) -> None:
         self._regularisation = (
@@ -126,9 +126,6 @@ class OutputPerturbation(System):
             },
             gradient_queries=typical_queries(task, n),
         )
-
-    def _claim(self, task: Task, n: int, budget: PrivacyBudget) -> PureDP:  # noqa: ARG002  the interface
-        return PureDP(budget.epsilon)
 
     def _risk_bound(self, task: Task, n: int, budget: PrivacyBudget) -> float | None:
         if not task.is_bounded:

@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.privacy.claims import ZeroConcentratedDP
-from dpsco_verify.related.budget import PrivacyBudget
+from dpsco_verify.related.budget import Guarantee, PrivacyBudget
 from dpsco_verify.related.conditions import Condition, bounded_set, positive_delta
 from dpsco_verify.related.output_perturbation import scale_of
 from dpsco_verify.related.solvers import (
@@ -80,6 +79,7 @@ class PhasedErm(System):
     title = "Phased ERM"
     source = "Feldman, Koren and Talwar (2020), Algorithm 3 (Phased-ERM) and its theorem"
     section = "3"
+    guarantee = Guarantee.CONCENTRATED
     noise_factor: ClassVar[float] = 4.0
     """``σ_i κ/(Lη_i)``."""
     accuracy: ClassVar[float] = 1.0
@@ -157,9 +157,6 @@ class PhasedErm(System):
             },
             gradient_queries=sum(typical_queries(task, phase.count) for phase in phases),
         )
-
-    def _claim(self, task: Task, n: int, budget: PrivacyBudget) -> ZeroConcentratedDP:  # noqa: ARG002  the interface
-        return ZeroConcentratedDP(0.5 * budget.concentrated**2)
 
     def _risk_bound(self, task: Task, n: int, budget: PrivacyBudget) -> float:
         eta = self.step_size(task, n, budget)

@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.privacy.claims import ZeroConcentratedDP
-from dpsco_verify.related.budget import PrivacyBudget
+from dpsco_verify.related.budget import Guarantee, PrivacyBudget
 from dpsco_verify.related.conditions import Condition, positive_delta
 from dpsco_verify.related.one_pass import average_of_pass, repeated
 from dpsco_verify.related.step_conditions import bounded_problem, enough_points, nonexpansive_steps
@@ -45,6 +44,7 @@ class PhasedSgd(System):
     title = "Phased SGD"
     source = "Feldman, Koren and Talwar (2020), Algorithm 2 and its theorem"
     section = "3"
+    guarantee = Guarantee.CONCENTRATED
     noise_factor: ClassVar[float] = 4.0
     """``σ_i κ/(Lη_i)``, the sensitivity in units of Lη_i."""
 
@@ -83,9 +83,6 @@ class PhasedSgd(System):
             },
             gradient_queries=float(sum(count for count, _, _ in phases)),
         )
-
-    def _claim(self, task: Task, n: int, budget: PrivacyBudget) -> ZeroConcentratedDP:  # noqa: ARG002  the interface
-        return ZeroConcentratedDP(0.5 * budget.concentrated**2)
 
     def _risk_bound(self, task: Task, n: int, budget: PrivacyBudget) -> float:
         total, squared_distance, sigma = 0.0, task.diameter**2, 0.0

@@ -10,10 +10,9 @@ from dpsco_verify.algorithm import StoppingRule
 from dpsco_verify.algorithm.stopping_law import mean_iterations
 from dpsco_verify.algorithm.tape import GeneratorTape, Tape
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.privacy.claims import ApproximateDP
 from dpsco_verify.related.algorithm_one import AlgorithmOne
 from dpsco_verify.related.batch_sensitivity import ROUNDING
-from dpsco_verify.related.budget import PrivacyBudget
+from dpsco_verify.related.budget import Guarantee, PrivacyBudget
 from dpsco_verify.related.conditions import Condition, positive_delta
 from dpsco_verify.related.mirror_descent import (
     EntropicPotential,
@@ -56,6 +55,7 @@ class PrivateMirrorDescent(MirrorSystem):
 
     source = "Arora, Marinov and Ullah, Algorithm 1 and Section 7 (an extension); noise by the bounds of this project"
     section = "7"
+    guarantee = Guarantee.APPROXIMATE
 
     def _further_conditions(self, n: int, budget: PrivacyBudget) -> tuple[Condition, ...]:
         return (positive_delta(budget), enough_points(n, 2, "the fewest"))
@@ -83,9 +83,6 @@ class PrivateMirrorDescent(MirrorSystem):
             },
             gradient_queries=float(StoppingRule.LOOP.distinct_points(n)),
         )
-
-    def _claim(self, task: Task, n: int, budget: PrivacyBudget) -> ApproximateDP:  # noqa: ARG002  the interface
-        return ApproximateDP(budget.epsilon, budget.delta)
 
     def _risk_bound(self, task: Task, n: int, budget: PrivacyBudget) -> float:
         geometry, eta = self.geometry(task), self.step_size(task, n, budget)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dpsco_verify.related.conditions import Condition, bounded_set, smooth, smooth_at_most
+import math
+
+from dpsco_verify.related.budget import PrivacyBudget
+from dpsco_verify.related.conditions import Condition, bounded_set, positive_delta, smooth, smooth_at_most
 from dpsco_verify.related.task import Task
 
 
@@ -38,3 +41,12 @@ def more_than_a_point(task: Task) -> Condition:
 def bounded_problem(task: Task) -> tuple[Condition, ...]:
     """Ask for ``0 < D < ∞`` and ``L > 0``."""
     return (bounded_set(task), more_than_a_point(task), positive_lipschitz(task))
+
+
+def growing_batches(task: Task, n: int, budget: PrivacyBudget) -> tuple[Condition, ...]:
+    """Ask for a bounded problem, ``δ > 0``, and points for the last of the batches ``⌈2√d/(κ√(T − t + 1))⌉``."""
+    basic = (*bounded_problem(task), positive_delta(budget))
+    if not all(condition.holds for condition in basic):
+        return basic
+    last = math.ceil(2.0 * math.sqrt(task.dimension) / budget.concentrated)
+    return (*basic, enough_points(n, last, "the last batch ⌈2√d/κ⌉"))

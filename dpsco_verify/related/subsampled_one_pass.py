@@ -7,14 +7,13 @@ import math
 import numpy as np
 
 from dpsco_verify.arrays import FloatArray, IntArray
-from dpsco_verify.privacy.claims import ApproximateDP
 from dpsco_verify.related.batch_sensitivity import end_batches
 from dpsco_verify.related.batch_shuffling import batch_counts, least_constant_noise, least_noise_by_size
-from dpsco_verify.related.budget import PrivacyBudget
-from dpsco_verify.related.conditions import Condition, positive_delta
+from dpsco_verify.related.budget import Guarantee, PrivacyBudget
+from dpsco_verify.related.conditions import Condition
 from dpsco_verify.related.iteration_schedule import constant_batches
 from dpsco_verify.related.one_pass import mean_gradient, repeated
-from dpsco_verify.related.step_conditions import bounded_problem, enough_points
+from dpsco_verify.related.step_conditions import growing_batches
 from dpsco_verify.related.system import Calibration, Fit, Sensitivity, System
 from dpsco_verify.related.task import Task
 
@@ -44,14 +43,11 @@ class SubsampledOnePass(System):
     title = "One pass with privacy by subsampling"
     source = "Arora, Marinov and Ullah, Section 6 (a suggestion); noise by the bounds of this project"
     section = "6"
+    guarantee = Guarantee.APPROXIMATE
 
     def conditions(self, task: Task, n: int, budget: PrivacyBudget) -> tuple[Condition, ...]:
         """W bounded, L > 0, δ > 0, and points for the last batch."""
-        basic = (*bounded_problem(task), positive_delta(budget))
-        if not all(condition.holds for condition in basic):
-            return basic
-        last = math.ceil(2.0 * math.sqrt(task.dimension) / budget.concentrated)
-        return (*basic, enough_points(n, last, "the last batch ⌈2√d/κ⌉"))
+        return growing_batches(task, n, budget)
 
     def batches(self, task: Task, n: int, budget: PrivacyBudget) -> IntArray:
         """Return ``B_1, …, B_T``."""
@@ -82,9 +78,6 @@ class SubsampledOnePass(System):
             },
             gradient_queries=float(batches.sum()),
         )
-
-    def _claim(self, task: Task, n: int, budget: PrivacyBudget) -> ApproximateDP:  # noqa: ARG002  the interface
-        return ApproximateDP(budget.epsilon, budget.delta)
 
     def _risk_bound(self, task: Task, n: int, budget: PrivacyBudget) -> float:
         sigma = self.noise(task, n, budget)

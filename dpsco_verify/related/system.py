@@ -12,7 +12,7 @@ import numpy as np
 from dpsco_verify.arrays import ArrayLike, FloatArray
 from dpsco_verify.errors import InputError
 from dpsco_verify.privacy.claims import PrivacyClaim
-from dpsco_verify.related.budget import PrivacyBudget
+from dpsco_verify.related.budget import Guarantee, PrivacyBudget
 from dpsco_verify.related.conditions import Condition, require_conditions
 from dpsco_verify.related.task import Task
 from dpsco_verify.validation import require_integer
@@ -95,8 +95,13 @@ class System(ABC):
     """Where it was published, with the number of the algorithm or theorem."""
     section: ClassVar[str]
     """Where the paper speaks of it."""
-    is_private: ClassVar[bool] = True
-    """Whether there is a privacy guarantee at all."""
+    guarantee: ClassVar[Guarantee]
+    """What is guaranteed for the outputs of a run."""
+
+    @property
+    def is_private(self) -> bool:
+        """Whether there is a privacy guarantee at all."""
+        return self.guarantee is not Guarantee.NONE
 
     @abstractmethod
     def conditions(self, task: Task, n: int, budget: PrivacyBudget) -> tuple[Condition, ...]:
@@ -117,10 +122,6 @@ class System(ABC):
         keep_transcript: bool,
     ) -> Fit:
         """Run on checked samples, shape ``(R, n, k)``, where the conditions hold."""
-
-    @abstractmethod
-    def _claim(self, task: Task, n: int, budget: PrivacyBudget) -> PrivacyClaim | None:
-        """Return the claim where the conditions hold."""
 
     def _risk_bound(self, task: Task, n: int, budget: PrivacyBudget) -> float | None:  # noqa: ARG002  the interface
         """Return the source's bound on the expected excess risk where the conditions hold."""
@@ -148,7 +149,8 @@ class System(ABC):
         ConditionError
             As :meth:`calibrate`.
         """
-        return self._claim(task, self._checked(task, n, budget), budget)
+        self._checked(task, n, budget)
+        return self.guarantee.claim(budget)
 
     def risk_bound(self, task: Task, n: int, budget: PrivacyBudget) -> float | None:
         """Return the source's bound on the expected excess risk; None where it gives no constant.

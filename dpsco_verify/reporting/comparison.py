@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import linear_regression
 
-from dpsco_verify.evidence import CellRecord, CellState, ComparisonRecord, SystemRecord
+from dpsco_verify.evidence import AuditVerdict, CellRecord, CellState, ComparisonRecord, SystemRecord
 from dpsco_verify.reporting.markup import escape, table
 from dpsco_verify.reporting.numbers import count, format_scalar, format_seconds
 
@@ -17,7 +17,6 @@ MEANING = (
     "A dash is a place where a system was not run; the note below the table says why. An audit "
     "sees less than exact figures do: whether a source's noise suffices is decided by the claims of the ledger."
 )
-_WORDS = {"violated": "violated", "not_violated": "no violation", "undecided": "undecided"}
 _FEWEST_SIZES = 3
 
 
@@ -69,8 +68,8 @@ def _audited(system: SystemRecord, *, with_pair: bool = True) -> str:
         return f"not audited; {system.not_audited}" if system.not_audited else "not audited"
     found = []
     for audit in system.audits:
-        words = _WORDS.get(audit.verdict, audit.verdict)
-        if audit.verdict != "violated" and audit.detectable_epsilon is not None:
+        words = "no violation" if audit.verdict is AuditVerdict.NOT_VIOLATED else audit.verdict.words
+        if audit.verdict is not AuditVerdict.VIOLATED and audit.detectable_epsilon is not None:
             words += f"; ε ≥ {audit.detectable_epsilon:.3g} would have shown"
         found.append(f"{words} ({audit.claim}; {audit.pair})" if with_pair else words)
     return "; ".join(found)

@@ -1,4 +1,4 @@
-"""What every format says about the errata and the sharpness of constants in words."""
+"""The errata and the sharpness of constants in words, for every format."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def headline(record: AuditRecord) -> str:
 def where(erratum: Erratum) -> str:
     """Return the place in the paper: its number, and the lines of the LaTeX source."""
     if not erratum.lines:
-        return erratum.reference
+        return f"{erratum.paper}: {erratum.reference}"
     word = "line" if len(erratum.lines) == 1 else "lines"
-    return f"{erratum.reference}, {word} {', '.join(map(str, erratum.lines))} of the LaTeX source"
+    return f"{erratum.paper}: {erratum.reference}, {word} {', '.join(map(str, erratum.lines))} of the LaTeX source"
 
 
 def witnesses(erratum: Erratum) -> list[str]:

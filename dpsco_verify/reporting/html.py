@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from dpsco_verify.evidence import CONSEQUENCE_MEANING, VERDICT_MEANING, AuditRecord, Finding, Plot, Table
-from dpsco_verify.reporting import comparison, errata, museum, numbers, over_runs, summary, text
+from dpsco_verify.reporting import accumulation, comparison, errata, museum, numbers, standing, summary, text
 from dpsco_verify.reporting.drawing import inline
 from dpsco_verify.reporting.maths import typeset
 from dpsco_verify.reporting.naming import PAGE, Names, link
@@ -58,7 +58,10 @@ class HtmlReport:
             .render(
                 record=record,
                 names=names,
+                chapters=standing.chapters(record),
                 claims=summary.claims(record),
+                title=summary.title(record),
+                stands=standing.headline(record) if record.papers else "",
                 headline=summary.headline(record),
                 tally={v: n for v, n in summary.tally(record.claims).items() if n or v in say.verdicts},
                 gate=summary.gate(record),
@@ -78,7 +81,7 @@ class HtmlReport:
                 expectation=summary.expectation,
                 reason=summary.reason,
                 figures=figures,
-                tables=over_runs.tables,
+                tables=accumulation.tables,
                 numeric_column=_numeric_column,
                 files=sorted(f for f in beside if "/" not in f and f != PAGE and link(f, beside)),
                 link=lambda path: link(path, beside),

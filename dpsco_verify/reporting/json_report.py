@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpsco_verify.evidence import AuditRecord
-from dpsco_verify.evidence.store import encode
+from dpsco_verify.evidence.records_codec import encode
 from dpsco_verify.reporting.naming import RESULTS
 
 
 @dataclass(frozen=True)
 class JsonReport:
-    """The record, as :mod:`dpsco_verify.evidence.store` encodes it."""
+    """The record, as :mod:`dpsco_verify.evidence.records_codec` encodes it."""
 
     name: str = "json"
 

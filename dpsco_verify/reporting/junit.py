@@ -1,7 +1,7 @@
 """``junit.xml``: one test case for each reading of each claim, for continuous integration.
 
 A case passes when the verdict is as expected, whatever the verdict: a statement that is known to be false and
-is refuted again is no failure of the run. It fails when the verdict is another, and is an error when the check
+is refuted again is not a failure of the run. It fails when the verdict is another, and is an error when the check
 could not decide.
 """
 

@@ -17,7 +17,15 @@ from dpsco_verify.evidence import (
     Table,
     Verdict,
 )
-from dpsco_verify.reporting import comparison, errata, markdown_errata, museum, over_runs, summary
+from dpsco_verify.reporting import (
+    accumulation,
+    comparison,
+    errata,
+    markdown_errata,
+    museum,
+    standing,
+    summary,
+)
 from dpsco_verify.reporting.markup import code, escape, paragraph, quotation, table
 from dpsco_verify.reporting.naming import REPORT, RESULTS, Names, link
 from dpsco_verify.reporting.numbers import count, format_quantity, format_scalar, format_seconds
@@ -85,6 +93,7 @@ class _Writer:
         self._beside = beside
         self._rows = rows
         self._names = Names(record)
+        self._chapters = standing.chapters(record)
         self._say = vocabulary(record)
         self.whole_record = f"the whole record is `{RESULTS}`" + (
             f" ([open]({RESULTS}))" if RESULTS in beside else ""
@@ -93,13 +102,14 @@ class _Writer:
     def overview(self) -> str:
         """Return all that stands before the claims; its size is bounded, however large the record is."""
         record = self._record
-        authors = ", ".join(record.paper.authors)
-        source = f"{authors} · {record.paper.identifier}".strip(" ·")
+        source = self._chapters[0].source if len(record.papers) == 1 and self._chapters else ""
         blocks = [
-            f"# Verification report: {escape(shorten(record.paper.title, 300))}",
+            f"# Verification report: {escape(shorten(summary.title(record), 300))}",
             *([paragraph(shorten(source, 600))] if source else []),
+            *([f"**{escape(shorten(standing.headline(record), 2000))}**"] if record.papers else []),
             f"**{escape(summary.headline(record))}**",
             f"> **{_GATE_WORDS.get(record.exit_code, 'Failed')}.** {escape(summary.gate(record))}",
+            *self._standings(),
             "## What fails",
             *self._failures(),
             *(self._about_the_text() if self._say.has_errata else []),
@@ -115,9 +125,31 @@ class _Writer:
             "\n".join(f"- {_verdict(v)}: {escape(VERDICT_MEANING[v])}." for v in self._say.verdicts),
             "## The run",
             *self._run(),
-            f"## The {self._say.claim}s",
+            *([] if record.papers else [f"## The {self._say.claim}s"]),
         ]
         return "\n\n".join(blocks)
+
+    def _standings(self) -> list[str]:
+        """Return one line a paper, and one for each of its statements."""
+        if not self._record.papers:
+            return []
+        blocks = ["## What stands"]
+        for chapter in self._chapters:
+            rows = [
+                (
+                    f"[{escape(shorten(s.claim.first.reference, 60))}](#{self._names.claim(s.claim.id)})",
+                    escape(shorten(s.claim.first.title, 120)),
+                    f"**{escape(s.standing)}**",
+                    escape(shorten(s.how, 160)),
+                )
+                for s in chapter.statements
+            ]
+            name = chapter.paper.id if chapter.paper else chapter.title
+            blocks += [
+                f"**{escape(name)}** ({escape(shorten(chapter.title, 200))}). {escape(chapter.line)}.",
+                table(("Reference", "Statement", "Stands", "How far"), rows[:_MOST_LISTED]),
+            ]
+        return blocks
 
     def _comparison(self) -> list[str]:
         found = self._record.comparison
@@ -170,7 +202,7 @@ class _Writer:
             for f in self._record.claims[:_MOST_LISTED]
         ]
         say = self._say
-        shown = table((say.claim.capitalize(), say.group, "Verdict", say.baseline, "Finding"), rows)
+        shown = table((say.claim.capitalize(), say.group, "Verdict", say.expectation, "Finding"), rows)
         missing = len(self._record.claims) - len(rows)
         return shown + (
             f"\n\n*{count(missing, f'more {say.reading}')} left out for size.*" if missing else ""
@@ -203,8 +235,14 @@ class _Writer:
         return blocks
 
     def sections(self) -> list[str]:
-        """Return one block for each claim."""
-        return ["\n\n".join(self._claim(claim)) for claim in summary.claims(self._record)]
+        """Return one block for each claim, the first of each paper with its chapter's heading."""
+        made = []
+        for chapter in self._chapters:
+            heading = [f"## {escape(shorten(chapter.title, 300))}"] if self._record.papers else []
+            for one in chapter.statements:
+                made.append("\n\n".join([*heading, *self._claim(one.claim)]))
+                heading = []
+        return made
 
     def _claim(self, claim: summary.Claim) -> list[str]:
         first = claim.first
@@ -237,7 +275,7 @@ class _Writer:
             address = link(path, self._beside)
             if address:
                 blocks += [f"![{escape(plot.title)}]({address})", f"*{escape(plot.caption)}*"]
-        for shown in over_runs.tables(finding):
+        for shown in accumulation.tables(finding):
             blocks += self._table(shown)
         if finding.proof_steps:
             rows = [

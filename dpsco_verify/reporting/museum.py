@@ -13,15 +13,13 @@ MEANING = (
     "be left alone."
 )
 HEADER = ("Exhibit", "Kind", "Verdict", "Caught by", "Samples", "Time")
-_WORDS = {"violated": "violated", "not_violated": "not violated", "undecided": "undecided"}
 _MOST = 200
 
 
 def verdict(exhibit: ExhibitRecord) -> str:
     """Return the verdict in words, with what was expected where it is another."""
-    found = _WORDS.get(exhibit.verdict, exhibit.verdict)
-    expected = _WORDS.get(exhibit.expected, exhibit.expected)
-    return found if exhibit.as_expected else f"{found}, expected: {expected}"
+    found = exhibit.verdict.words
+    return found if exhibit.as_expected else f"{found}, expected: {exhibit.expected.words}"
 
 
 def cells(exhibit: ExhibitRecord) -> tuple[str, str, str, str, str]:

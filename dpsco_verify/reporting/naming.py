@@ -15,13 +15,14 @@ REPORT = "report.md"
 JUNIT = "junit.xml"
 
 
-class _Taken:
+class UniqueNames:
     """Hands out each name once; who comes second to a name gets it with a number."""
 
     def __init__(self) -> None:
         self._used: set[str] = set()
 
     def name(self, wanted: str) -> str:
+        """Return `wanted`, or with the first number from 2 on that makes it a new name."""
         name, number = wanted, 1
         # Compared in lower case: some file systems cannot hold two names that differ in case alone.
         while name.lower() in self._used:
@@ -37,7 +38,7 @@ def figure_paths(readings: Iterable[tuple[str, str, Sequence[str]]]) -> list[tup
     Two claims may want the same name (``a`` with reading ``b-c`` and ``a-b`` with reading ``c``), so names are
     given over the whole record at once.
     """
-    taken = _Taken()
+    taken = UniqueNames()
     return [
         tuple(f"figures/{taken.name('-'.join(map(slug, (claim, reading, plot))))}.svg" for plot in plots)
         for claim, reading, plots in readings
@@ -56,7 +57,7 @@ class Names:
     """The names of everything in one record; they depend on the record alone."""
 
     def __init__(self, record: AuditRecord) -> None:
-        anchors = _Taken()
+        anchors = UniqueNames()
         self._claims = {claim.id: anchors.name(f"claim-{slug(claim.id)}") for claim in claims(record)}
         self._readings = [anchors.name(f"reading-{slug(f.id)}-{slug(f.reading)}") for f in record.claims]
         compared = record.comparison.plots if record.comparison is not None else ()

@@ -1,4 +1,4 @@
-"""What every format says about a record in words: counts, outcomes against the baseline, the gate."""
+"""A record in words, for every format: counts, verdicts against expectations, the gate."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ EXIT_MEANING = PAPER.exit_meaning
 
 
 class Outcome(enum.StrEnum):
-    """A verdict against the baseline."""
+    """A verdict against what is expected of it."""
 
     AS_EXPECTED = "as expected"
     UNEXPECTED = "unexpected"
@@ -69,18 +69,18 @@ class Claim:
 
 
 def outcome(finding: Finding) -> Outcome:
-    """Return how `finding` compares with its baseline; a reading without a baseline is not as expected."""
+    """Return how `finding` compares with its expectation; a reading without one is not as expected."""
     if finding.as_expected:
         return Outcome.AS_EXPECTED
     return Outcome.UNDECIDED if finding.verdict is Verdict.INCONCLUSIVE else Outcome.UNEXPECTED
 
 
 def expectation(finding: Finding) -> str:
-    """Return the baseline in words: ``as expected``, ``expected certified``, ``no baseline``."""
+    """Return the expectation in words: ``as expected``, ``expected certified``, ``no expectation``."""
     if finding.as_expected:
         return "as expected"
     if finding.expected is None:
-        return "no baseline"
+        return "no expectation"
     return f"expected {VERDICT_WORDS[finding.expected]}"
 
 
@@ -88,7 +88,7 @@ def reason(finding: Finding) -> str:
     """Return in one sentence why `finding` is not as expected."""
     found = VERDICT_WORDS[finding.verdict]
     if finding.expected is None:
-        return f"the baseline names no verdict for this reading; found {found}"
+        return f"no verdict is expected of this reading; found {found}"
     if outcome(finding) is Outcome.UNDECIDED:
         return (
             f"expected {VERDICT_WORDS[finding.expected]}, but the check could not decide within its budget "
@@ -115,6 +115,17 @@ def in_words(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
+def title(record: AuditRecord) -> str:
+    """Return what the record is about."""
+    match record.papers:
+        case ():
+            return "Claimed privacy guarantees"
+        case (paper,):
+            return paper.title
+        case papers:
+            return f"{len(papers)} papers"
+
+
 def headline(record: AuditRecord) -> str:
     """Return the count of the verdicts in one sentence."""
     total = len(record.claims)
@@ -131,7 +142,7 @@ def gate(record: AuditRecord) -> str:
     meaning = say.exit_meaning.get(record.exit_code, "unknown to this program")
     counts = {o: sum(outcome(f) is o for f in record.claims) for o in Outcome}
     parts = [f"{n} {o}" for o, n in counts.items() if n]
-    against = f" Against the baseline: {in_words(parts)}." if parts and say.counts_outcomes else ""
+    against = f" Against the expectations: {in_words(parts)}." if parts and say.counts_outcomes else ""
     failed = record.museum is not None and not record.museum.as_expected
     shown = f" Fault museum: {record.museum.headline}." if failed and record.museum is not None else ""
     if record.comparison is not None and record.comparison.violated:

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpsco_verify.evidence import AuditRecord, ComparisonRecord, Finding, Verdict
-from dpsco_verify.reporting import comparison, errata, museum, summary
+from dpsco_verify.reporting import comparison, errata, museum, standing, summary
 from dpsco_verify.reporting.numbers import format_scalar, format_seconds
 from dpsco_verify.reporting.text import one_line
 from dpsco_verify.reporting.vocabulary import vocabulary
@@ -39,8 +39,15 @@ _WIDE = 110
 def print_report(record: AuditRecord, console: Console) -> None:
     """Print `record` to `console`; no meaning rests on colour, and 80 columns are enough."""
     printer = _Printer(console)
-    console.print(printer.text(record.paper.title, "bold"))
+    console.print(printer.text(summary.title(record), "bold"))
     console.print(printer.text(summary.headline(record)))
+    if record.papers:
+        console.print(printer.text(standing.headline(record)))
+        console.print()
+        for chapter in standing.chapters(record):
+            name = chapter.paper.id if chapter.paper else ""
+            line = Text.assemble(printer.text(name, "bold"), "  ", printer.text(chapter.line))
+            console.print(Padding(line, (0, 0, 0, 2)))
     console.print()
     console.print(printer.table(record))
     departures = summary.departures(record)
@@ -123,7 +130,7 @@ class _Printer:
         say = vocabulary(record)
         table.add_column(say.key, overflow="fold", ratio=3 if wide else None)
         table.add_column("Verdict", no_wrap=True)
-        table.add_column(say.baseline, overflow="fold")
+        table.add_column(say.expectation, overflow="fold")
         if wide:
             table.add_column("Finding", overflow="fold", ratio=6)
         for claim in summary.claims(record):
@@ -132,7 +139,7 @@ class _Printer:
                 cells: list[RenderableType] = [
                     Padding(self.text(finding.reading), (0, 0, 0, 2)),
                     self.verdict(finding.verdict),
-                    self._baseline(finding),
+                    self._expectation(finding),
                 ]
                 if wide:
                     cells.append(self.text(finding.summary))
@@ -157,7 +164,7 @@ class _Printer:
                 command = self.text(f"reproduce: {finding.reproduce}")
                 self._console.print(Text.assemble("    ", command), soft_wrap=True)
 
-    def _baseline(self, finding: Finding) -> Text:
+    def _expectation(self, finding: Finding) -> Text:
         if finding.as_expected:
             return self.text(summary.expectation(finding), "dim")
         return self.text(f"{summary.outcome(finding)}: {summary.expectation(finding)}", "bold red")

@@ -1,4 +1,4 @@
-"""What a report calls things: a paper has claims and readings of them; a gate has mechanisms and audits of them."""
+"""The words of a report: a paper has claims and readings of them; a gate has mechanisms and audits of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Vocabulary:
         What a finding is called, and what the findings of one id are called together.
     key
         The heading over both.
-    baseline
+    expectation
         The heading over how a verdict compares with what is expected.
     expected
         What verdicts are compared with, in a sentence.
@@ -40,7 +40,7 @@ class Vocabulary:
     reading: str
     claim: str
     key: str
-    baseline: str
+    expectation: str
     expected: str
     group: str
     explanation: str
@@ -55,12 +55,11 @@ PAPER = Vocabulary(
     reading="reading",
     claim="claim",
     key="Claim / reading",
-    baseline="Baseline",
-    expected="the baseline",
+    expectation="Expectation",
+    expected="what is expected",
     group="Reading",
-    explanation="A claim is a statement of the document, or of a system that it builds on or compares with, whose "
-    "source its reference names; a reading is one way in which a careful reader could take it. "
-    "The baseline is the verdict that is expected of a reading.",
+    explanation="A claim is a statement of a paper; a reading is one way in which a careful reader could take it. "
+    "Its expectation is the verdict that is committed for it.",
     exit_meaning={
         0: "every verdict is as expected",
         1: "at least one verdict is not as expected",
@@ -77,7 +76,7 @@ GATE = Vocabulary(
     reading="audit",
     claim="mechanism",
     key="Mechanism / claim",
-    baseline="Outcome",
+    expectation="Outcome",
     expected="what is expected",
     group="Claim",
     explanation="An audit holds a mechanism against a claimed guarantee, on the outputs that it gives for neighbouring "
@@ -96,5 +95,5 @@ GATE = Vocabulary(
 
 
 def vocabulary(record: AuditRecord) -> Vocabulary:
-    """Return the words for `record`: those of a paper where it is about one, which then has an identifier."""
-    return PAPER if record.paper.identifier else GATE
+    """Return the words for `record`: those of papers where it is about any."""
+    return PAPER if record.papers else GATE

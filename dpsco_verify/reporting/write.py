@@ -17,10 +17,10 @@ from pathlib import Path
 
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import AuditRecord
-from dpsco_verify.evidence.store import decode, encode
+from dpsco_verify.evidence.records_codec import decode, encode
+from dpsco_verify.reporting.earlier_report import MARKER, foreign_files, marker_for
 from dpsco_verify.reporting.formats import ReportFormat, resolve
 from dpsco_verify.reporting.naming import RESULTS, is_inside
-from dpsco_verify.reporting.ours import MARKER, foreign_files, marker_for
 
 _SCRATCH = ".dpsco-verify-"
 
@@ -141,7 +141,7 @@ def _as_input_error(out: Path) -> Iterator[None]:
         raise InputError(f"out={str(out)!r} cannot be written ({why}); give another folder") from error
     except ValueError as error:
         # A zero byte, or characters that the file system's encoding does not have.
-        raise InputError(f"out={str(out)!r} is no path ({error}); give another folder") from error
+        raise InputError(f"out={str(out)!r} is not a path ({error}); give another folder") from error
 
 
 @contextlib.contextmanager

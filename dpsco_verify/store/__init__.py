@@ -1,6 +1,6 @@
 """The evidence store: an audit that is killed goes on where it was, and earlier runs can be looked at."""
 
-from dpsco_verify.store.accumulation import earlier_evidence, over_runs
+from dpsco_verify.store.accumulation import accumulate_in_store, earlier_evidence
 from dpsco_verify.store.code import code_version
 from dpsco_verify.store.database import StoreError
 from dpsco_verify.store.e_values import Accumulated, EValue, RunEvidence, accumulate, null_name
@@ -27,10 +27,10 @@ __all__ = [
     "StoreError",
     "StoredRun",
     "accumulate",
+    "accumulate_in_store",
     "code_version",
     "earlier_evidence",
     "history",
     "null_name",
-    "over_runs",
     "unit_key",
 ]

@@ -30,7 +30,7 @@ def earlier_evidence(
     return tuple(found)
 
 
-def over_runs(
+def accumulate_in_store(
     store: EvidenceStore,
     run: int,
     *,

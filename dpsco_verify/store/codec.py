@@ -26,7 +26,7 @@ _NAME = re.compile(rf"({_PACKAGE}(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*(?:\.[A-Za-z_
 
 
 class DamagedValueError(Exception):
-    """Bytes are no encoded value."""
+    """Bytes are not an encoded value."""
 
 
 def encode(value: Any) -> bytes:
@@ -87,7 +87,7 @@ def _values(trees: list[Tree]) -> list[Any]:
 def _big(rest: list[Tree]) -> int:
     (digits,) = rest
     if not isinstance(digits, str):
-        raise DamagedValueError("an integer is no text of digits")
+        raise DamagedValueError("an integer is not a text of digits")
     return int(digits, 16)
 
 
@@ -131,7 +131,7 @@ def _scalar(rest: list[Tree]) -> Any:
 def _dtype(kind: Any) -> np.dtype[Any]:
     found: np.dtype[Any] = np.dtype(_of(str, kind))
     if found.kind not in ARRAY_KINDS or found.str != kind:
-        raise DamagedValueError("an array's type is no plain memory")
+        raise DamagedValueError("an array's type is not plain memory")
     return found
 
 
@@ -183,7 +183,7 @@ def _require_fields(fields: list[Tree], names: list[str]) -> None:
 def _record(name: Any, is_record: Callable[[type], bool]) -> type:
     kind = _class(_of(str, name))
     if not is_record(kind):
-        raise DamagedValueError("a class is no such record")
+        raise DamagedValueError("a class is not such a record")
     return kind
 
 
@@ -192,16 +192,16 @@ def _class(name: str) -> type:
     """Look a class up in this package; nothing else can be named."""
     match = _NAME.fullmatch(name)
     if match is None:
-        raise DamagedValueError(f"{name!r} is no class of this package")
+        raise DamagedValueError(f"{name!r} is not a class of this package")
     try:
         found: Any = importlib.import_module(match[1])
         for part in match[2].split("."):
             found = vars(found)[part]
     except (ImportError, KeyError, TypeError) as error:
-        raise DamagedValueError(f"{name!r} is no class of this package") from error
+        raise DamagedValueError(f"{name!r} is not a class of this package") from error
     # What a module merely imports stays where it is: the class must be defined under this name.
     if not isinstance(found, type) or class_name(found) != name:
-        raise DamagedValueError(f"{name!r} is no class of this package")
+        raise DamagedValueError(f"{name!r} is not a class of this package")
     return found
 
 

@@ -85,7 +85,7 @@ def told_in_one_line(path: Path) -> Iterator[None]:
     except ValueError as error:
         if isinstance(error, InputError):
             raise
-        raise StoreError(f"store={str(path)!r} is no path ({error}); give another with --store") from error
+        raise StoreError(f"store={str(path)!r} is not a path ({error}); give another with --store") from error
 
 
 def open_database(path: Path) -> sqlite3.Connection:
@@ -195,13 +195,13 @@ def _umask() -> int:
 def _require_ours(path: Path) -> None:
     """Look at the header alone, before SQLite opens the file, so that nothing of a foreign one is touched."""
     if not path.is_file():
-        raise StoreError(f"store={str(path)!r} is no file; give a file with --store")
+        raise StoreError(f"store={str(path)!r} is not a file; give a file with --store")
     with path.open("rb") as file:
         header = file.read(_HEADER)
     if len(header) < _HEADER or not header.startswith(_MAGIC):
         raise StoreError(
-            f"store={str(path)!r} is no store: it is damaged, or a file of another kind; give another with --store, or "
-            "move it away"
+            f"store={str(path)!r} is not a store: it is damaged, or a file of another kind; "
+            "give another with --store, or move it away"
         )
     application = int.from_bytes(header[_APPLICATION_AT : _APPLICATION_AT + 4])
     version = int.from_bytes(header[_VERSION_AT : _VERSION_AT + 4])

@@ -111,7 +111,7 @@ def accumulate(earlier: tuple[RunEvidence, ...], current: RunEvidence, *, alpha:
     for one in runs:
         if math.isnan(one.log_e_value) or one.log_e_value == math.inf:
             raise InputError(
-                f"log_e_value={one.log_e_value!r} is no log of an e-value; give a finite number or -inf"
+                f"log_e_value={one.log_e_value!r} is not the log of an e-value; give a finite number or -inf"
             )
     # An e-value of 0 stays 0 whatever it is multiplied with.
     broke = any(one.log_e_value == -math.inf for one in runs)

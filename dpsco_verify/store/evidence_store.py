@@ -136,7 +136,7 @@ class EvidenceStore:
         if stored != value:
             raise StoreError(
                 f"store={str(self.path)!r} holds another result of unit={unit!r} from the same code and arguments; a "
-                "unit's result must depend on these alone: mend it, or use --no-store"
+                "unit's result must depend on these alone: fix it, or use --no-store"
             )
         return Outcome(value=decode(value), seconds=seconds)
 

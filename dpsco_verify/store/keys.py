@@ -72,7 +72,7 @@ class _Arguments(Writer):
         try:
             reduced: Any = value.__reduce_ex__(4)
         except TypeError as error:
-            raise NotDataError(f"a value of type {class_name(type(value))} is no plain data") from error
+            raise NotDataError(f"a value of type {class_name(type(value))} is not plain data") from error
         if isinstance(reduced, str):
             return ["global", f"{type(value).__module__}:{reduced}"]
         # How it is made, from what; then, as far as there are such: its state, items, and pairs of key and item.

@@ -1,4 +1,4 @@
-"""What a run's e-value was computed from, so that a product over runs can be computed anew by a checker.
+"""The observations behind a run's e-value, so that a checker can compute a product over runs anew.
 
 The wealth at the end does not depend on the order of the payoffs, so each value stands once, with how often it was
 seen. Arrays are stored as their bytes.

@@ -1,4 +1,4 @@
-"""What a Python source file imports, and from where: read from its text, without running it."""
+"""The imports of a Python source file, and where they come from: read from its text, without running it."""
 
 from __future__ import annotations
 

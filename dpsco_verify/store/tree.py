@@ -22,7 +22,7 @@ Tree = Any
 """None, bool, int, float, str, bytes, or a list of a tag and trees."""
 
 Fallback = Callable[[Any, Callable[[Any], Tree]], Tree]
-"""Called as ``fallback(value, write)`` with what is no data; raises :class:`NotDataError` for what it cannot do."""
+"""Called as ``fallback(value, write)`` with what is not data; raises :class:`NotDataError` for what it cannot do."""
 
 ARRAY_KINDS = frozenset("biufcSUmM")
 """The kinds of arrays that are plain memory."""
@@ -31,12 +31,12 @@ _WORD = range(-(2**63), 2**63)
 
 
 class NotDataError(Exception):
-    """A value is no plain data; the message names its type and where it stands."""
+    """A value is not plain data; the message names its type and where it stands."""
 
 
 def refuse(value: Any, _write: Callable[[Any], Tree]) -> Tree:
-    """Refuse what is no plain data."""
-    raise NotDataError(f"a value of type {class_name(type(value))} is no plain data")
+    """Refuse what is not plain data."""
+    raise NotDataError(f"a value of type {class_name(type(value))} is not plain data")
 
 
 class Writer:
@@ -45,7 +45,7 @@ class Writer:
     Parameters
     ----------
     fallback
-        What to do with values that are no plain data.
+        What to do with values that are not plain data.
     """
 
     def __init__(self, fallback: Fallback = refuse) -> None:
@@ -139,12 +139,12 @@ def to_bytes(tree: Tree) -> bytes:
 
 def _memory(array: np.ndarray[Any, Any]) -> tuple[str, bytes]:
     if array.dtype.kind not in ARRAY_KINDS or array.dtype.metadata:
-        raise NotDataError(f"an array of type {array.dtype} is no plain data")
+        raise NotDataError(f"an array of type {array.dtype} is not plain data")
     return array.dtype.str, array.tobytes()
 
 
 def _further_attributes(value: Any, kind: Any) -> list[str]:
-    """Return the attributes of a dataclass that are no fields, but for what a cached property has kept."""
+    """Return the attributes of a dataclass that are not fields, but for what a cached property has kept."""
     names = {field.name for field in dataclasses.fields(kind)}
     return [
         name

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from dpsco_verify.auditing.pairs import Relation, require_neighbours
+from dpsco_verify.auditing.pairs import require_neighbours
 from dpsco_verify.auditing.records import same_data
+from dpsco_verify.choices import Relation
 from dpsco_verify.errors import InputError
 from dpsco_verify.validation import require_integer
 

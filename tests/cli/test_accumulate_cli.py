@@ -123,7 +123,7 @@ def test_without_a_store_it_is_wrong_usage(tmp_path):
     result = run("audit", *CHOSEN, "--accumulate", "--no-store", "--out", str(tmp_path / "report"))
     assert result.exit_code == 2
     assert len(result.stderr.strip().splitlines()) == 1
-    assert "accumulate=True stands beside no_store=True" in result.stderr
+    assert "accumulate=True cannot be combined with no_store=True" in result.stderr
     assert result.stdout == ""
     assert list(tmp_path.iterdir()) == []
 
@@ -174,5 +174,5 @@ def test_a_change_of_the_code_starts_anew(tmp_path):
     assert audited(0) == ((1, 0),)
     change("reporting/html.py")  # no part of what is measured
     assert audited(1) == ((1, 0), (2, 1))
-    change("inference/mean_test.py")
+    change("inference/bounded_mean.py")
     assert audited(2) == ((3, 2),)

@@ -12,19 +12,18 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from dpsco_verify.choices import Profile
 from dpsco_verify.cli import main
-from dpsco_verify.evidence import Verdict, checker
+from dpsco_verify.evidence import Verdict
 from dpsco_verify.evidence.checker import AccumulatedEventEvidence, AccumulatedMeanEvidence
-from dpsco_verify.ledger.audit import run_audit
-from dpsco_verify.ledger.baseline import load_baseline
-from dpsco_verify.ledger.profile import Profile
-from dpsco_verify.ledger.registry import find_claims
-from dpsco_verify.ledger.statements.single_step import empirical
-from dpsco_verify.ledger.statements.single_step import statement as single_step
-from dpsco_verify.ledger.statements.single_step.work import points
-from dpsco_verify.ledger.statements.utility import statement as utility
-from dpsco_verify.ledger.statements.utility.statement import Utility
-from dpsco_verify.ledger.statements.utility.work import WORK, Work
+from dpsco_verify.ledger.installed import installed_ledger
+from dpsco_verify.ledger.run import run_audit
+from dpsco_verify.papers.arora2020.single_step import empirical
+from dpsco_verify.papers.arora2020.single_step import statement as single_step
+from dpsco_verify.papers.arora2020.single_step.work import points
+from dpsco_verify.papers.arora2020.utility import statement as utility
+from dpsco_verify.papers.arora2020.utility.statement import Utility
+from dpsco_verify.papers.arora2020.utility.work import WORK, Work
 from dpsco_verify.store import EvidenceStore
 
 pytestmark = pytest.mark.slow  # several runs each
@@ -47,24 +46,25 @@ def weak_noise(monkeypatch):
     def weak(w, batch, fresh, noise, **keywords):
         return right(w, batch, fresh, 0.35 * noise, **keywords)
 
-    def capped(reading, profile, *, factor):
+    def capped(places, profile, *, factor):
         return tuple(
-            dataclasses.replace(point, cap=20_000) for point in points(reading, profile, factor=factor)
+            dataclasses.replace(point, cap=20_000) for point in points(places, profile, factor=factor)
         )
 
     monkeypatch.setattr(empirical, "noisy_step", weak)
     monkeypatch.setattr(single_step, "points", capped)
-    monkeypatch.setattr(single_step.SingleStep, "_panels", lambda self, reading, context: ((2, 1),))
+    monkeypatch.setattr(single_step, "panels", lambda batches, profile: ((2, 1),))
 
 
 def verify(key, seed, store, *, accumulate=True):
+    ledger = installed_ledger()
     return run_audit(
-        find_claims([key]),
+        ledger,
+        ledger.find([key]),
         profile=Profile.QUICK,
         seed=seed,
         store=store,
         accumulate=accumulate,
-        baseline=load_baseline(),
     )
 
 
@@ -104,7 +104,7 @@ def test_several_runs_refute_what_none_does(request, tmp_path, key, runs, before
 
     # The certificate convinces without the store, and a changed one does not.
     data = audit.certificates[finding.certificate]
-    certificate = checker.decode(data)
+    certificate = installed_ledger().kinds.decode(data)
     assert isinstance(certificate.witness, kind)
     assert [run.seed for run in certificate.witness.runs] == [str(seed) for seed in range(runs)]
     right, wrong = tmp_path / "right.json", tmp_path / "wrong.json"

@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from dpsco_verify.choices import Profile
 from dpsco_verify.cli import main
+from dpsco_verify.evidence import Verdict
+from dpsco_verify.ledger.expectations import Expectation, save_expectations
+from dpsco_verify.ledger.installed import installed_ledger
+from dpsco_verify.ledger.run import run_audit
 
 FAST = ["--profile", "quick", "--select", "stopping-tail/text", "--select", "utility/diameter-variance-sigma"]
 
@@ -43,7 +48,7 @@ def report(tmp_path_factory):
 def test_an_audit_leaves_its_reports(report):
     result, out = report
     assert result.exit_code == 0, result.stderr
-    assert result.stderr == ""  # no progress bar: stderr is no terminal
+    assert result.stderr == ""  # no progress bar: stderr is not a terminal
     assert "Exit code 0" in result.stdout
     assert {"results.json", "index.html", "report.md", "junit.xml", "certificates", "figures"} <= {
         path.name for path in out.iterdir()
@@ -112,15 +117,17 @@ def one_line(text):
     return len(text.strip().splitlines()) == 1 and "Traceback" not in text
 
 
-def write_baseline(tmp_path, expected):
+def write_expectations(tmp_path, verdict):
+    """The papers' own expectations, but for one reading."""
     file = tmp_path / "claims.toml"
-    file.write_text(f'[[claim]]\nid="stopping-tail"\nreading="text"\nexpected="{expected}"\nwhy="because"\n')
+    expected = installed_ledger().expectations
+    changed = Expectation(id="stopping-tail", reading="text", expected=Verdict(verdict), why="because")
+    save_expectations({**expected, changed.key: changed}, file)
     return str(file)
 
 
 @pytest.mark.parametrize(("expected", "code"), [("certified", 0), ("refuted", 1), ("not_refuted", 1)])
 def test_the_gate_turns_in_either_direction(tmp_path, expected, code):
-    baseline = write_baseline(tmp_path, expected)
     out = tmp_path / "out"
     result = run(
         "audit",
@@ -128,8 +135,8 @@ def test_the_gate_turns_in_either_direction(tmp_path, expected, code):
         "quick",
         "--select",
         "stopping-tail/text",
-        "--baseline",
-        baseline,
+        "--expectations",
+        write_expectations(tmp_path, expected),
         "--out",
         str(out),
     )
@@ -140,27 +147,24 @@ def test_the_gate_turns_in_either_direction(tmp_path, expected, code):
 
 
 def test_a_reading_without_an_expectation_is_not_as_expected(tmp_path):
-    file = tmp_path / "claims.toml"
-    file.write_text("claim = []\n")
-    result = run(
-        "audit",
-        "--profile",
-        "quick",
-        "--select",
-        "stopping-tail/text",
-        "--baseline",
-        str(file),
-        "--out",
-        str(tmp_path / "o"),
+    """Updating starts from a file that need not name all readings; the record says what was missing."""
+    ledger = installed_ledger()
+    found = run_audit(
+        ledger, ledger.find(["stopping-tail/text"]), profile=Profile.QUICK, seed=0, expectations={}
     )
-    assert result.exit_code == 1
+    assert found.record.exit_code == 1
+    assert found.record.claims[0].expected is None
 
 
 BAD = {
     "unknown id": ["audit", "--select", "nonsense"],
     "unknown reading": ["audit", "--ignore", "utility/nonsense"],
     "nothing left": ["audit", "--select", "utility", "--ignore", "utility"],
-    "missing baseline": ["audit", "--baseline", "missing.toml"],
+    "missing expectations": ["audit", "--expectations", "missing.toml"],
+    "nothing to update": ["audit", "--update-expectations"],
+    "unknown paper": ["audit", "--paper", "nonsense"],
+    "unknown paper of claims": ["claims", "--paper", "nonsense"],
+    "claim of another paper": ["audit", "--paper", "arora2020", "--select", "phased-sgd-privacy"],
     "explain unknown": ["explain", "nonsense"],
 }
 
@@ -226,8 +230,38 @@ def test_formats_can_be_chosen(tmp_path):
 def test_claims_lists_every_reading():
     result = run("claims")
     assert result.exit_code == 0
-    assert "stopping-tail/all-points-counter" in result.stdout
-    assert len(result.stdout.splitlines()) >= 15
+    rows = [line.split()[:2] for line in result.stdout.splitlines()]
+    assert rows == [[claim.paper, claim.key] for claim in installed_ledger().claims]
+    assert ["arora2020", "stopping-tail/all-points-counter"] in rows
+    of_two = run("claims", "--paper", "bassily2014", "--paper", "arora2020").stdout.splitlines()
+    assert of_two == [
+        line for line in result.stdout.splitlines() if line.startswith(("arora2020", "bassily2014"))
+    ]
+
+
+def test_papers_lists_them_with_their_size():
+    result = run("papers")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == [entry.paper.id for entry in installed_ledger().papers]
+    for entry, line in zip(installed_ledger().papers, lines, strict=True):
+        assert f"{len(entry.claims)} readings" in line
+        assert line.endswith(f"{entry.paper.title}, {entry.paper.identifier}")
+
+
+def test_one_paper_alone_has_the_budget_and_says_so_in_its_commands(tmp_path):
+    out = tmp_path / "out"
+    chosen = ["--paper", "arora2020", "--select", "stopping-tail/text"]
+    result = run("audit", "--profile", "quick", *chosen, "--format", "json", "--out", str(out))
+    assert result.exit_code == 0
+    record = json.loads((out / "results.json").read_text())
+    assert [paper["id"] for paper in record["papers"]] == ["arora2020"]
+    (claim,) = record["claims"]
+    assert (claim["paper"], claim["stance"]) == ("arora2020", "printed")
+    command = "dpsco-verify audit --profile quick --seed 0 --paper arora2020 --select stopping-tail/text"
+    assert claim["reproduce"] == command
+    assert run(*command.split()[1:], "--format", "json", "--out", str(tmp_path / "again")).exit_code == 0
+    assert without_times(tmp_path / "again" / "results.json") == without_times(out / "results.json")
 
 
 def test_explain_prints_the_card():

@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from dpsco_verify.cli import main
+from dpsco_verify.evidence.exit_code import ExitCode
 from dpsco_verify.execution import own_process
-from dpsco_verify.ledger.gate import ExitCode
 
 MODULE = """
     import ctypes, faulthandler, os, signal, sys
@@ -203,7 +203,7 @@ def test_a_fault_of_the_program_is_no_verdict(command, monkeypatch):
         assert result.stdout == ""
         first, *_, last = result.stderr.strip().splitlines()
         assert first == "Traceback (most recent call last):"
-        assert last.startswith("dpsco-verify: broken off by a fault of the program, which is no verdict")
+        assert last.startswith("dpsco-verify: broken off by a fault of the program, which is not a verdict")
         assert f"({type(fault).__name__}" in last
 
 
@@ -211,7 +211,7 @@ def test_a_fault_in_the_judging_process_is_told_with_its_place(here):
     result = run("gate", "ends:one_that_raises_within", "--pair", "ends:pair", *QUICK)
     assert result.exit_code == 70
     assert 'raise AssertionError("the fault of whoever encodes this")' in result.stderr
-    assert "no verdict (AssertionError: the fault of whoever encodes this)" in result.stderr
+    assert "not a verdict (AssertionError: the fault of whoever encodes this)" in result.stderr
     assert not (here / "reports").exists()
 
 
@@ -246,7 +246,7 @@ TOO_DEEP = {
     "a certificate without end": ("replay", '{"a":' * 100_000),
     "a pair": ("gate ends:laplace --epsilon 1 --pair", DEEP),
     "a configuration": ("gate --config", f"gate = {DEEP}"),
-    "a baseline": ("audit --select single-step --baseline", f"claim = {DEEP}"),
+    "expectations": ("audit --select single-step --expectations", f"claim = {DEEP}"),
 }
 
 

@@ -96,7 +96,7 @@ def test_markdown_is_for_documents():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--problem", "salesman"], "problem='salesman' is no problem; give one of linear-signs-1"),
+        (["--problem", "salesman"], "problem='salesman' is not a problem; give one of linear-signs-1"),
         (["--epsilon", "-1"], "epsilon=-1.0"),
         (["--epsilon", "nan"], "epsilon=nan"),
         (["--delta", "1"], "delta=1.0 protects nothing"),

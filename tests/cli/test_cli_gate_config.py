@@ -12,11 +12,11 @@ from fractions import Fraction
 import pytest
 from click.testing import CliRunner
 
+from dpsco_verify.choices import SAMPLES, Profile
 from dpsco_verify.cli import main
 from dpsco_verify.errors import InputError
 from dpsco_verify.gating.config import load_config
 from dpsco_verify.gating.run import plan
-from dpsco_verify.ledger.profile import SAMPLES, Profile
 
 MODULE = """
     import numpy as np
@@ -135,7 +135,7 @@ def test_pyproject_has_the_same_table(here):
 
 
 BAD = {
-    "no TOML": ("[gate", "is no TOML"),
+    "no TOML": ("[gate", "is not valid TOML"),
     "nothing": ("", "missing required field `gate`"),
     "no audit": ("[gate]\nseed = 1\n", "missing required field `audit`"),
     "no audits": ("[gate]\naudit = []\n", "length >= 1"),
@@ -180,4 +180,4 @@ def test_bad_configurations_are_one_line_and_exit_code_2(here, name):
 def test_what_belongs_to_one_audit_is_said_in_the_file(here, option):
     result = gate("--config", "dpsco.toml", *option)
     assert result.exit_code == 2
-    assert "stands beside config='dpsco.toml'" in result.stderr
+    assert "cannot be combined with config='dpsco.toml'" in result.stderr

@@ -32,7 +32,7 @@ def selected(ids):
 def test_the_table_and_exit_code_0():
     result = run(*selected(FAST), "--seed", "1")
     assert result.exit_code == 0, result.output
-    assert result.stderr == ""  # no progress bar: stderr is no terminal
+    assert result.stderr == ""  # no progress bar: stderr is not a terminal
     for name in FAST:
         assert name in result.stdout
     assert "2 of 2 faults caught, 1 of 1 controls left alone" in result.stdout
@@ -64,7 +64,7 @@ def test_bad_usage_is_one_line_and_exit_code_2():
     result = run("--select", "no-such-thing")
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
-    assert "select='no-such-thing' is no exhibit; give one of threshold-release," in result.stderr
+    assert "select='no-such-thing' is not an exhibit; give one of threshold-release," in result.stderr
     result = run("--error-budget", "2", *selected(FAST))
     assert result.exit_code == 2
     assert "total=2.0" in result.stderr

@@ -166,8 +166,8 @@ def test_a_full_disk_is_told_and_loses_nothing_that_was_finished(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--executor", "serial", "--jobs", "2"), "jobs=2 stands beside executor='serial'"),
-        (("--executor", "loky", "--scheduler", "tcp://h:1"), "stands beside executor='loky'"),
+        (("--executor", "serial", "--jobs", "2"), "jobs=2 cannot be combined with executor='serial'"),
+        (("--executor", "loky", "--scheduler", "tcp://h:1"), "cannot be combined with executor='loky'"),
     ],
 )
 def test_executors_that_do_not_go_together_are_told(tmp_path, options, words):
@@ -249,11 +249,11 @@ def test_a_change_redoes_what_it_reaches_and_nothing_else(copied):
     everything = audit()
     assert {unit.split("/")[0] for unit in everything} == {"exp-linear", "kl-bound", "azuma-step"}
     assert audit() == []
-    change("ledger/statements/kl_bound.py")
+    change("papers/arora2020/kl_bound/statement.py")
     assert {unit.split("/")[0] for unit in audit()} == {"kl-bound"}
     change("reporting/html.py")
     change("geometry/l2_ball.py")
-    change("ledger/audit.py")
+    change("ledger/run.py")
     assert audit() == []
     change("ledger/statement.py")
     assert audit() == everything

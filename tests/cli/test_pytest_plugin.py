@@ -19,9 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsco_verify.errors import InputError
+from dpsco_verify.evidence import AuditVerdict
 from dpsco_verify.plugin.message import data_in_words
 from dpsco_verify.plugin.report import session_record  # noqa: F401  loads the heavy part once, for all sessions here
-from dpsco_verify.plugin.session import MadeAudit, Origin, SessionAudits, UnfinishedTest, attach
+from dpsco_verify.plugin.session import Origin, ReceivedAudit, SessionAudits, UnfinishedTest, attach
 from dpsco_verify.plugin.settings import read_settings
 from dpsco_verify.plugin.shares import AuditedTest, Everyone, share_of
 
@@ -271,7 +272,7 @@ def test_bad_argument(assert_private, bad):
     assert session.code == 0, session.out
     assert "said alpha=0.5 is not for a test to choose" in session.out
     assert "said seed=3 is not for a test to choose" in session.out
-    assert "said nonsense=1 is no argument" in session.out
+    assert "said nonsense=1 is not an argument" in session.out
     assert "0 audits" in session.out
 
 
@@ -505,10 +506,10 @@ def test_no_audit_no_report(suite, pytester):
 
 
 BAD_OPTIONS = {
-    "--dpsco-error-budget=0": "no probability",
-    "--dpsco-error-budget=1": "no probability",
-    "--dpsco-error-budget=nan": "no probability",
-    "--dpsco-error-budget=x": "no probability",
+    "--dpsco-error-budget=0": "not a probability",
+    "--dpsco-error-budget=1": "not a probability",
+    "--dpsco-error-budget=nan": "not a probability",
+    "--dpsco-error-budget=x": "not a probability",
     "--dpsco-profile=huge": "one of quick, standard, deep",
     "--dpsco-seed=-1": "an integer of at least 0",
     "--dpsco-seed=1.5": "an integer of at least 0",
@@ -539,7 +540,7 @@ def test_a_bad_option_is_one_line(suite):
     assert session.code == pytest.ExitCode.USAGE_ERROR
     assert (
         session.err.strip()
-        == "ERROR: --dpsco-profile='huge' is no profile; give one of quick, standard, deep"
+        == "ERROR: --dpsco-profile='huge' is not a valid profile; give one of quick, standard, deep"
     )
 
 
@@ -583,6 +584,7 @@ def test_a_suite_without_audits_sees_nothing_of_the_plugin(tmp_path, xdist):
     assert own == str(
         [
             "dpsco_verify",
+            "dpsco_verify.choices",
             "dpsco_verify.errors",
             "dpsco_verify.plugin",
             "dpsco_verify.plugin.fixture",
@@ -644,8 +646,14 @@ def test_what_a_report_carries_arrives():
     audits.receive(sent)
     origin = Origin(1, "t.py::a")
     assert audits.audits == [
-        MadeAudit(
-            test=origin, number=1, verdict="violated", level=5e-8, line="x", finding=None, certificate=None
+        ReceivedAudit(
+            test=origin,
+            number=1,
+            verdict=AuditVerdict.VIOLATED,
+            level=5e-8,
+            line="x",
+            finding=None,
+            certificate=None,
         )
     ]
     # it did not end yet: all of its share counts as spent

@@ -111,7 +111,7 @@ def test_it(assert_private, fault):
         code, out = session(tmp_path, text, f"--dpsco-process={where}")
         assert code == 1
         assert len(re.findall(r"^E +\S+AuditBrokeOffError: the audit of laplace", out, re.MULTILINE)) == 2
-        assert "the audit of laplace was broken off, which is no verdict (AssertionError: odd)" in out
+        assert "the audit of laplace was broken off, which is not a verdict (AssertionError: odd)" in out
         assert "raise fault" in out
         assert "2 audits: 0 violated, 2 undecided, 0 not violated" in out
 

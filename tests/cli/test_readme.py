@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from dpsco_verify.cli import main
 from dpsco_verify.evidence import Verdict
-from dpsco_verify.ledger.gate import ExitCode
+from dpsco_verify.evidence.exit_code import ExitCode
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

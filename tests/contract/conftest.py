@@ -1,13 +1,18 @@
-"""What the tests of executors execute: a module that workers can import."""
+"""What the tests of executors execute, a module that workers can import; and one claim of the ledger, verified."""
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import sys
 
 import pytest
 
+from dpsco_verify.choices import Profile
+from dpsco_verify.evidence import checker
 from dpsco_verify.execution import WorkUnit
+from dpsco_verify.ledger.installed import installed_ledger
+from dpsco_verify.ledger.run import run_audit
 
 SOURCE = '''
 import os, signal, sys, time
@@ -117,3 +122,32 @@ def draws(work):
         WorkUnit(name=f"draw/{k}", function=work.draw, arguments={"size": 40 + k, "seed": k})
         for k in range(6)
     ]
+
+
+@pytest.fixture
+def verify():
+    """Verify one claim of the installed ledger at the quick profile; what its reading fixes may be changed."""
+
+    def verify(key, parameters=None, *, seed=0):
+        ledger = installed_ledger()
+        (claim,) = ledger.find([key])
+        if parameters is not None:
+            claim = dataclasses.replace(
+                claim, reading=dataclasses.replace(claim.reading, parameters=parameters)
+            )
+        result = run_audit(ledger, [claim], profile=Profile.QUICK, seed=seed)
+        return result.record.claims[0], result
+
+    return verify
+
+
+@pytest.fixture
+def certificate_of():
+    """Return the certificate of a finding of :func:`verify`, read from its file and accepted by the checker."""
+
+    def certificate_of(finding, result):
+        certificate = installed_ledger().kinds.decode(result.certificates[finding.certificate])
+        checker.check(certificate)
+        return certificate
+
+    return certificate_of

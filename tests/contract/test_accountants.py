@@ -160,7 +160,7 @@ def test_the_paper_s_single_step_is_one_of_the_events():
 
 def test_what_has_no_closed_form_is_refused():
     pair = Pair(noise=Noise.GAUSSIAN, parameter=Fraction(1), p=Fraction(1, 3), x=0, y=-1, h=1)
-    with pytest.raises(InputError, match="is no worst case"):
+    with pytest.raises(InputError, match="is not a worst case"):
         exact_delta(pair, 0.5)
 
 
@@ -496,7 +496,7 @@ def test_different_steps_in_turn():
         (lambda: Gaussian(0.0), "noise_multiplier=0.0 is not positive"),
         (lambda: Laplace(math.nan), "NaN"),
         (lambda: PoissonSampled(1.5, Gaussian(1.0)), "outside \\(0, 1\\]"),
-        (lambda: PoissonSampled(0.5, "Gaussian"), "no event"),
+        (lambda: PoissonSampled(0.5, "Gaussian"), "not an event"),
         (lambda: SampledWithoutReplacement(3, 4, Gaussian(1.0)), "sample_size=4 exceeds size=3"),
         (lambda: Composed(Gaussian(1.0), 0), "count=0 is too small"),
         (lambda: InTurn(()), "no event"),

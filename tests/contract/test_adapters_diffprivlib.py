@@ -141,5 +141,5 @@ def test_without_diffprivlib(monkeypatch):
 
 def test_what_is_no_mechanism():
     for call in (from_diffprivlib, diffprivlib_claim):
-        with pytest.raises(InputError, match="mechanism of type function is no diffprivlib mechanism"):
+        with pytest.raises(InputError, match="mechanism of type function is not a diffprivlib mechanism"):
             call(lambda x: x)

@@ -194,7 +194,7 @@ def test_measures_and_distances_without_a_claim():
 
 def test_what_is_no_measurement():
     for call in (from_opendp, lambda m: opendp_claim(m, 1.0)):
-        with pytest.raises(InputError, match="measurement of type function is no OpenDP measurement"):
+        with pytest.raises(InputError, match="measurement of type function is not an OpenDP measurement"):
             call(lambda x: x)
 
 

@@ -74,7 +74,7 @@ def test_dask_that_is_not_installed_is_told(monkeypatch):
 
 def test_dask_is_imported_only_when_asked_for():
     code = (
-        "import sys, dpsco_verify.cli, dpsco_verify.ledger.audit\n"
+        "import sys, dpsco_verify.cli, dpsco_verify.ledger.run\n"
         "from dpsco_verify.execution import ExecutorChoice, make_executor\n"
         "with make_executor(ExecutorChoice(jobs=2)) as executor: executor.submit(abs, -1).result()\n"
         "print('distributed' in sys.modules or 'dask' in sys.modules)\n"

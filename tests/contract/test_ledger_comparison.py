@@ -5,13 +5,12 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from dpsco_verify.choices import ERROR_BUDGET, Profile
 from dpsco_verify.comparison import ComparisonPlan, audits
-from dpsco_verify.ledger import audit as ledger_audit
-from dpsco_verify.ledger.audit import COMPARISON, run_audit
-from dpsco_verify.ledger.baseline import load_baseline
-from dpsco_verify.ledger.gate import ExitCode
-from dpsco_verify.ledger.profile import Profile
-from dpsco_verify.ledger.registry import find_claims
+from dpsco_verify.evidence.exit_code import ExitCode
+from dpsco_verify.ledger.installed import installed_ledger
+from dpsco_verify.ledger.run import run_audit
+from dpsco_verify.ledger.sections import ComparisonSection
 from dpsco_verify.related.catalogue import SYSTEMS
 from dpsco_verify.related.phased_sgd import TightPhasedSgd
 from dpsco_verify.reporting import summary
@@ -29,20 +28,16 @@ PLAN = ComparisonPlan(
 )
 
 
-def run(comparison=PLAN, **more):
+def run(*sections):
+    ledger = installed_ledger()
     return run_audit(
-        find_claims(["phased-sgd-privacy"]),
-        profile=Profile.QUICK,
-        seed=0,
-        baseline=load_baseline(),
-        comparison=comparison,
-        **more,
+        ledger, ledger.find(["phased-sgd-privacy"]), profile=Profile.QUICK, seed=0, sections=sections
     ).record
 
 
 @pytest.fixture(scope="module")
 def record():
-    return run()
+    return run(ComparisonSection(comparison=PLAN))
 
 
 def test_all_private_systems_are_audited_once_by_a_claim_or_here(record):
@@ -55,12 +50,12 @@ def test_all_private_systems_are_audited_once_by_a_claim_or_here(record):
 
 
 def test_the_audits_have_a_share_of_the_error_budget(record):
-    share = record.error_budget.by_claim[COMPARISON]
+    share = record.error_budget.by_claim["comparison"]
     assert 0.0 < share < record.comparison.error_budget
-    assert record.error_budget.spent <= record.error_budget.total == ledger_audit.ERROR_BUDGET
-    without = run(None)
+    assert record.error_budget.spent <= record.error_budget.total == ERROR_BUDGET
+    without = run()
     assert without.comparison is None
-    assert COMPARISON not in without.error_budget.by_claim
+    assert "comparison" not in without.error_budget.by_claim
     # What else is run does not change a claim.
     timeless = [msgspec.structs.replace(f, seconds=0.0) for f in without.claims]
     assert [msgspec.structs.replace(f, seconds=0.0) for f in record.claims] == timeless
@@ -76,7 +71,7 @@ def test_a_system_with_too_little_noise_fails_the_run(monkeypatch):
         noise_factor = 0.05
 
     monkeypatch.setattr(audits, "SYSTEMS", dict(SYSTEMS) | {"phased-sgd-tight": TooLittleNoise()})
-    found = run()
+    found = run(ComparisonSection(comparison=PLAN))
     assert found.comparison.violated == (TightPhasedSgd.title,)
     assert found.exit_code == ExitCode.NOT_AS_EXPECTED
     assert f"violated: {TightPhasedSgd.title}" in summary.gate(found)

@@ -8,23 +8,15 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpsco_verify.evidence import Verdict, checker
-from dpsco_verify.evidence.checker import BregmanDualTight, DualityConstant
+from dpsco_verify.evidence import Verdict
 from dpsco_verify.geometry import Euclidean, NegativeEntropy, PNorm
-from dpsco_verify.ledger.audit import run_audit
-from dpsco_verify.ledger.baseline import load_baseline
-from dpsco_verify.ledger.profile import Profile
-from dpsco_verify.ledger.registry import find_claims
-from dpsco_verify.ledger.statements.bregman_dual import BregmanDual
-from dpsco_verify.ledger.statements.duality import Duality, curvature
-from dpsco_verify.ledger.statements.duality import statement as duality
+from dpsco_verify.papers.arora2020.bregman_dual.certificates import BregmanDualTight
+from dpsco_verify.papers.arora2020.bregman_dual.statement import Constant
+from dpsco_verify.papers.arora2020.duality import curvature
+from dpsco_verify.papers.arora2020.duality import statement as duality
+from dpsco_verify.papers.arora2020.duality.certificates import DualityConstant, curvatures
 
 pytestmark = pytest.mark.slow  # the everyday part has two minutes
-
-
-def verify(key):
-    result = run_audit(find_claims([key]), profile=Profile.QUICK, seed=0, jobs=1, baseline=load_baseline())
-    return result.record.claims[0], result
 
 
 @pytest.mark.parametrize(
@@ -38,34 +30,35 @@ def verify(key):
         "bregman-dual/tight",
     ],
 )
-def test_the_verdicts_are_the_baselines(key):
+def test_the_verdicts_are_the_expected_ones(verify, certificate_of, key):
     finding, result = verify(key)
     assert finding.as_expected
-    checker.check(checker.decode(result.certificates[finding.certificate]))
+    certificate_of(finding, result)
 
 
 @pytest.mark.parametrize("constant", [Fraction(2, 5), Fraction(49, 100)])
 @pytest.mark.parametrize("reading", ["literal", "tight"])
-def test_a_constant_below_a_half_is_refuted(monkeypatch, reading, constant):
-    monkeypatch.setattr(BregmanDual, "constants", {"literal": constant, "tight": constant})
-    finding, result = verify(f"bregman-dual/{reading}")
+def test_a_constant_below_a_half_is_refuted(verify, certificate_of, reading, constant):
+    finding, result = verify(f"bregman-dual/{reading}", Constant(value=constant, least=reading == "tight"))
     assert finding.verdict is Verdict.REFUTED
-    witness = checker.decode(result.certificates[finding.certificate]).witness
+    witness = certificate_of(finding, result).witness
     assert isinstance(witness, BregmanDualTight)
     assert witness.constant == str(constant)
 
 
-def test_a_constant_above_a_half_is_not_tight(monkeypatch):
-    monkeypatch.setattr(BregmanDual, "constants", {"literal": Fraction(1), "tight": Fraction(3, 5)})
-    assert verify("bregman-dual/tight")[0].verdict is Verdict.INCONCLUSIVE
+def test_a_constant_above_a_half_is_not_tight(verify):
+    finding, _ = verify("bregman-dual/tight", Constant(value=Fraction(3, 5), least=True))
+    assert finding.verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize("reading", ["euclidean", "p-norm", "entropy-simplex"])
-def test_a_larger_alpha_is_refuted(monkeypatch, reading):
-    monkeypatch.setattr(Duality, "claimed", staticmethod(lambda case: case.alpha * Fraction(101, 100)))
+def test_a_larger_alpha_is_refuted(verify, certificate_of, monkeypatch, reading):
+    monkeypatch.setattr(
+        duality.Duality, "claimed", staticmethod(lambda case: case.alpha * Fraction(101, 100))
+    )
     finding, result = verify(f"duality/{reading}")
     assert finding.verdict is Verdict.REFUTED
-    assert isinstance(checker.decode(result.certificates[finding.certificate]).witness, DualityConstant)
+    assert isinstance(certificate_of(finding, result).witness, DualityConstant)
     assert result.record.exit_code == 1
 
 
@@ -78,7 +71,7 @@ def test_a_larger_alpha_is_refuted(monkeypatch, reading):
         ("entropy-simplex", NegativeEntropy, "divergence", 0.99),
     ],
 )
-def test_a_broken_divergence_is_noticed(monkeypatch, reading, potential, method, factor):
+def test_a_broken_divergence_is_noticed(verify, monkeypatch, reading, potential, method, factor):
     right = getattr(potential, method)
     monkeypatch.setattr(potential, method, lambda self, x, y: factor * right(self, x, y))
     finding, result = verify(f"duality/{reading}")
@@ -87,18 +80,18 @@ def test_a_broken_divergence_is_noticed(monkeypatch, reading, potential, method,
     assert result.record.exit_code == 3
 
 
-def test_a_broken_conjugate_leaves_the_bound_open(monkeypatch):
+def test_a_broken_conjugate_leaves_the_bound_open(verify, monkeypatch):
     right = PNorm.conjugate_divergence
     monkeypatch.setattr(PNorm, "conjugate_divergence", lambda self, x, y: 1.01 * right(self, x, y))
     assert verify("bregman-dual/literal")[0].verdict is Verdict.INCONCLUSIVE
 
 
-def test_a_wrongly_stated_constant_is_noticed(monkeypatch):
+def test_a_wrongly_stated_constant_is_noticed(verify, monkeypatch):
     monkeypatch.setattr(PNorm, "strong_convexity", property(lambda self: self.p))
     assert verify("duality/p-norm")[0].verdict is Verdict.INCONCLUSIVE
 
 
-def test_the_restricted_conjugate_repairs_the_entropy(monkeypatch):
+def test_the_restricted_conjugate_repairs_the_entropy(verify, monkeypatch):
     """With log-sum-exp in place of the sum of exponentials no pair violates the constant 1."""
     assert verify("duality/entropy-unrestricted")[0].verdict is Verdict.REFUTED
 
@@ -116,8 +109,6 @@ def test_the_restricted_conjugate_repairs_the_entropy(monkeypatch):
 @pytest.mark.parametrize("p", ["1", "9/8", "3/2", "2"])
 def test_the_quotients_against_the_checkers_balls(p):
     """The implementation's doubles and the checker's balls agree on the extreme pairs, coded apart."""
-    from dpsco_verify.evidence.checker.duality import curvatures
-
     case = next(c for c in curvature.CASES if c.p == Fraction(p))
     potential = case.potential()
     step = 2.0**-4

@@ -11,17 +11,11 @@ import pytest
 from scipy.optimize import linprog
 from scipy.stats import binom
 
-from dpsco_verify.evidence import Verdict, checker
-from dpsco_verify.ledger.audit import run_audit
-from dpsco_verify.ledger.baseline import load_baseline
-from dpsco_verify.ledger.profile import Profile
-from dpsco_verify.ledger.registry import find_claims
-from dpsco_verify.ledger.statements import azuma_step, dual_norm, exp_linear, kl_bound
-
-
-def verify(key):
-    result = run_audit(find_claims([key]), profile=Profile.QUICK, seed=0, jobs=1, baseline=load_baseline())
-    return result.record.claims[0], result
+from dpsco_verify.evidence import Verdict
+from dpsco_verify.papers.arora2020.azuma_step import statement as azuma_step
+from dpsco_verify.papers.arora2020.dual_norm import statement as dual_norm
+from dpsco_verify.papers.arora2020.exp_linear import statement as exp_linear
+from dpsco_verify.papers.arora2020.kl_bound import statement as kl_bound
 
 
 @pytest.mark.parametrize(
@@ -35,16 +29,16 @@ def verify(key):
         "dual-norm/corrected",
     ],
 )
-def test_as_expected_with_a_certificate_that_is_accepted(key):
+def test_as_expected_with_a_certificate_that_is_accepted(verify, certificate_of, key):
     finding, result = verify(key)
-    assert finding.verdict is load_baseline()[key].expected
+    assert finding.as_expected
     assert result.record.exit_code == 0
     if finding.verdict in (Verdict.CERTIFIED, Verdict.REFUTED):
-        checker.check(checker.decode(result.certificates[finding.certificate]))
+        certificate_of(finding, result)
 
 
 @pytest.mark.parametrize(("factor", "end"), [("2", "1257/1000"), ("1999/1000", "157/125")])
-def test_a_longer_range_or_a_smaller_factor_is_not_certified(monkeypatch, factor, end):
+def test_a_longer_range_or_a_smaller_factor_is_not_certified(verify, monkeypatch, factor, end):
     monkeypatch.setattr(exp_linear.ExpLinearStatement, "factor", Fraction(factor))
     monkeypatch.setattr(exp_linear.ExpLinearStatement, "end", Fraction(end))
     finding, _ = verify("exp-linear/literal")
@@ -52,7 +46,7 @@ def test_a_longer_range_or_a_smaller_factor_is_not_certified(monkeypatch, factor
     assert "false at x" in finding.summary
 
 
-def test_a_range_up_to_the_root_is_still_certified(monkeypatch):
+def test_a_range_up_to_the_root_is_still_certified(verify, monkeypatch):
     monkeypatch.setattr(exp_linear.ExpLinearStatement, "end", Fraction("1.25643"))
     assert verify("exp-linear/literal")[0].verdict is Verdict.CERTIFIED
 
@@ -73,7 +67,7 @@ def test_the_cells_notice_a_violation():
     assert found.cells_proven < 64
 
 
-def test_half_of_the_kl_bound_is_the_limit(monkeypatch):
+def test_half_of_the_kl_bound_is_the_limit(verify, monkeypatch):
     monkeypatch.setattr(kl_bound.KlBound, "constant", Fraction(51, 100))
     assert verify("kl-bound/literal")[0].verdict is Verdict.CERTIFIED
     monkeypatch.setattr(kl_bound.KlBound, "constant", Fraction(49, 100))
@@ -98,14 +92,14 @@ def test_randomised_response_is_the_extreme_pair(epsilon):
     assert extreme == pytest.approx(epsilon * math.tanh(epsilon / 2), rel=1e-12)
 
 
-def test_the_right_denominator_repairs_the_azuma_step(monkeypatch):
+def test_the_right_denominator_repairs_the_azuma_step(verify, monkeypatch):
     assert verify("azuma-step/literal")[0].verdict is Verdict.REFUTED
     monkeypatch.setattr(azuma_step, "PRINTED_POWER", 0)
     assert verify("azuma-step/literal")[0].verdict is Verdict.HOLDS_ON_GRID
 
 
 @pytest.mark.parametrize("root", ["19/10", "21/10"])
-def test_another_factor_under_the_root_is_another_exponent(monkeypatch, root):
+def test_another_factor_under_the_root_is_another_exponent(verify, monkeypatch, root):
     monkeypatch.setattr(azuma_step.AzumaStep, "root", Fraction(root))
     assert verify("azuma-step/corrected")[0].verdict is Verdict.INCONCLUSIVE
 
@@ -142,13 +136,12 @@ def test_the_literal_azuma_bound_is_exceeded_by_randomised_response():
     assert 1e6 * claimed < tail <= delta
 
 
-def test_the_maximum_repairs_the_dual_norm(monkeypatch):
+def test_the_maximum_repairs_the_dual_norm(verify):
     assert verify("dual-norm/literal")[0].verdict is Verdict.REFUTED
-    monkeypatch.setattr(dual_norm.DualNorm, "extreme", {"literal": "greatest"})
-    assert verify("dual-norm/literal")[0].verdict is Verdict.HOLDS_ON_GRID
+    assert verify("dual-norm/literal", dual_norm.Extreme.GREATEST)[0].verdict is Verdict.HOLDS_ON_GRID
 
 
-def test_a_wrong_conjugate_exponent_is_noticed(monkeypatch):
+def test_a_wrong_conjugate_exponent_is_noticed(verify, monkeypatch):
     right = dual_norm.lp_norm
     monkeypatch.setattr(dual_norm, "lp_norm", lambda x, reciprocal: right(x, reciprocal or Fraction(1, 9)))
     assert verify("dual-norm/corrected")[0].verdict is Verdict.INCONCLUSIVE

@@ -23,31 +23,30 @@ from dpsco_verify.algorithm.stopping_law import survival, tail_exact
 from dpsco_verify.algorithm.tape import RecordedTape
 from dpsco_verify.evidence import Verdict, checker
 from dpsco_verify.geometry import Box
-from dpsco_verify.ledger.audit import run_audit
-from dpsco_verify.ledger.baseline import load_baseline
-from dpsco_verify.ledger.profile import Profile
-from dpsco_verify.ledger.registry import all_claims, find_claims
-from dpsco_verify.ledger.statements import fresh_sum, gradient_queries, output, stopping_mean, tail_integral
-from dpsco_verify.ledger.statements.stopping_tail import law
+from dpsco_verify.ledger.installed import installed_ledger
+from dpsco_verify.papers.arora2020.fresh_sum import statement as fresh_sum
+from dpsco_verify.papers.arora2020.fresh_sum.certificates import FreshSumInstance
+from dpsco_verify.papers.arora2020.gradient_queries import statement as gradient_queries
+from dpsco_verify.papers.arora2020.output import statement as output
+from dpsco_verify.papers.arora2020.stopping_mean import statement as stopping_mean
+from dpsco_verify.papers.arora2020.stopping_mean.certificates import StoppingMeanConstant
+from dpsco_verify.papers.arora2020.stopping_tail import law
+from dpsco_verify.papers.arora2020.tail_integral import statement as tail_integral
+from dpsco_verify.papers.arora2020.tail_integral.certificates import TailIntegralViolation
 from dpsco_verify.problems import Linear
 
 STATEMENTS = ("stopping-mean", "tail-integral", "gradient-queries", "output", "fresh-sum")
 
 
-def verify(key):
-    result = run_audit(find_claims([key]), profile=Profile.QUICK, seed=0, jobs=1, baseline=load_baseline())
-    return result.record.claims[0], result
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("key", [c.key for c in all_claims() if c.statement.id in STATEMENTS])
-def test_as_expected_with_a_certificate_that_is_accepted(key):
+@pytest.mark.parametrize("key", [c.key for c in installed_ledger().claims if c.statement.id in STATEMENTS])
+def test_as_expected_with_a_certificate_that_is_accepted(verify, certificate_of, key):
     finding, result = verify(key)
-    assert finding.verdict is load_baseline()[key].expected
+    assert finding.as_expected
     assert result.record.exit_code == 0
     assert result.record.error_budget.spent == 0
     if finding.verdict in (Verdict.CERTIFIED, Verdict.REFUTED):
-        checker.check(checker.decode(result.certificates[finding.certificate]))
+        certificate_of(finding, result)
 
 
 # --- stopping-mean
@@ -74,30 +73,30 @@ def test_the_supremum_lies_at_the_smallest_sizes(rule, counter):
 
 
 @pytest.mark.parametrize("key", ["loop", "loop-counter", "text", "text-counter"])
-def test_a_smaller_constant_is_not_certified(key):
+def test_a_smaller_constant_is_not_certified(verify, certificate_of, key):
     finding, result = verify(f"stopping-mean/{key}")
-    constant = Fraction(checker.decode(result.certificates[finding.certificate]).witness.constant)
+    constant = Fraction(certificate_of(finding, result).witness.constant)
     with pytest.raises(checker.Rejected):
         checker.issue(
             "stopping-mean",
             key,
-            checker.StoppingMeanConstant(constant=str(constant - Fraction(1, 1000))),
+            StoppingMeanConstant(constant=str(constant - Fraction(1, 1000))),
         )
 
 
-def test_waiting_for_all_points_is_not_certified(monkeypatch):
+def test_waiting_for_all_points_is_not_certified(verify, monkeypatch):
     monkeypatch.setattr(law, "points_at_stop", lambda rule, n: n)
     monkeypatch.setattr(StoppingRule, "distinct_points", lambda self, n: n)
     assert verify("stopping-mean/loop")[0].verdict is Verdict.INCONCLUSIVE
 
 
-def test_half_of_the_points_repair_the_mean(monkeypatch):
+def test_half_of_the_points_repair_the_mean(verify, monkeypatch):
     monkeypatch.setattr(law, "points_at_stop", lambda rule, n: (n + 1) // 2)
     monkeypatch.setattr(StoppingRule, "distinct_points", lambda self, n: (n + 1) // 2)
     assert verify("stopping-mean/all-points")[0].verdict is not Verdict.REFUTED
 
 
-def test_an_implementation_that_stops_elsewhere_is_noticed(monkeypatch):
+def test_an_implementation_that_stops_elsewhere_is_noticed(verify, monkeypatch):
     monkeypatch.setattr(StoppingRule, "distinct_points", lambda self, n: min(n, n // 2 + 2))
     for key in ("stopping-mean/loop", "gradient-queries/loop"):
         assert verify(key)[0].verdict is Verdict.INCONCLUSIVE
@@ -110,17 +109,17 @@ def test_an_implementation_that_stops_elsewhere_is_noticed(monkeypatch):
     ("rate", "verdict"),
     [("1/10", Verdict.CERTIFIED), ("1/5", Verdict.INCONCLUSIVE), ("1/2", Verdict.INCONCLUSIVE)],
 )
-def test_a_faster_tail_is_certified_up_to_what_is_proven(monkeypatch, rate, verdict):
+def test_a_faster_tail_is_certified_up_to_what_is_proven(verify, monkeypatch, rate, verdict):
     monkeypatch.setattr(tail_integral, "RATE", Fraction(rate))
     assert verify("tail-integral/literal")[0].verdict is verdict
 
 
-def test_half_of_the_points_repair_the_tail(monkeypatch):
+def test_half_of_the_points_repair_the_tail(verify, monkeypatch):
     monkeypatch.setattr(law, "points_at_stop", lambda rule, n: (n + 1) // 2)
     assert verify("tail-integral/all-points")[0].verdict is not Verdict.REFUTED
 
 
-def test_the_derivation_holds_where_it_reaches(monkeypatch):
+def test_the_derivation_holds_where_it_reaches(verify, monkeypatch):
     monkeypatch.setattr(tail_integral, "_GRID", tuple(Fraction(k, 100) for k in range(200, 221)))
     assert verify("tail-integral/derivation")[0].verdict is Verdict.HOLDS_ON_GRID
 
@@ -133,7 +132,7 @@ def test_the_last_horizon_is_the_root():
 
 @pytest.mark.parametrize(("n", "t"), [(16, 32), (16, 40), (20, 45)])
 def test_inclusion_and_exclusion_give_the_recursions_tail(n, t):
-    certificate = checker.issue("tail-integral", "all-points", checker.TailIntegralViolation(n=n, t=t))
+    certificate = checker.issue("tail-integral", "all-points", TailIntegralViolation(n=n, t=t))
     assert float(certificate.left) == pytest.approx(float(tail_exact(n, n, t - 1)), rel=1e-15)
 
 
@@ -149,7 +148,7 @@ def test_the_tail_of_the_literal_reading_is_the_rational_one(n):
 # --- gradient-queries
 
 
-def test_a_loss_that_is_asked_twice_is_noticed(monkeypatch):
+def test_a_loss_that_is_asked_twice_is_noticed(verify, monkeypatch):
     class Twice(gradient_queries.CountingLoss):
         def subgradient(self, w, z):
             super().subgradient(w, z)
@@ -193,13 +192,13 @@ def test_the_implementation_is_undefined_as_often():
     assert abs((~found.defined).mean() - exact) < 0.024
 
 
-def test_an_output_over_all_points_is_defined(monkeypatch):
+def test_an_output_over_all_points_is_defined(verify, monkeypatch):
     monkeypatch.setattr(law, "points_at_stop", lambda rule, n: n)
     assert verify("output/literal")[0].verdict is Verdict.HOLDS_ON_GRID
 
 
 @pytest.mark.parametrize("key", ["output/literal", "output/corrected"])
-def test_an_implementation_that_averages_something_else_is_noticed(monkeypatch, key):
+def test_an_implementation_that_averages_something_else_is_noticed(verify, monkeypatch, key):
     right = output.private_sgd
 
     def wrong(*arguments, **keywords):
@@ -257,19 +256,19 @@ def test_the_quadratic_instance_by_running_the_algorithm(step):
 
 @pytest.mark.parametrize("step", ["1/4", "1/2", "1"])
 def test_the_checkers_enumeration_gives_the_moments(step):
-    certificate = checker.issue("fresh-sum", "corrected", checker.FreshSumInstance(n=10, step=step))
+    certificate = checker.issue("fresh-sum", "corrected", FreshSumInstance(n=10, step=step))
     exact = fresh_sum.quadratic(10, 6, Fraction(step))
     assert float(certificate.left) == pytest.approx(float(exact.fresh_sum), rel=1e-15)
     assert float(certificate.right) == pytest.approx(float(exact.points * exact.risk), rel=1e-15)
 
 
-def test_all_points_repair_the_factor(monkeypatch):
+def test_all_points_repair_the_factor(verify, monkeypatch):
     monkeypatch.setattr(law, "points_at_stop", lambda rule, n: n)
     finding, _ = verify("fresh-sum/literal")
     assert finding.verdict is Verdict.HOLDS_ON_GRID
 
 
-def test_more_than_the_number_of_terms_is_not_certified(monkeypatch):
+def test_more_than_the_number_of_terms_is_not_certified(verify, monkeypatch):
     right = fresh_sum.instances
 
     def heavier(*, sizes):

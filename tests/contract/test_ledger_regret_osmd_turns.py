@@ -10,51 +10,39 @@ import numpy as np
 import pytest
 
 from dpsco_verify.evidence import Verdict, checker
-from dpsco_verify.evidence.checker import OsmdLiteralViolation
 from dpsco_verify.geometry import Euclidean, NegativeEntropy
-from dpsco_verify.ledger.audit import run_audit
-from dpsco_verify.ledger.baseline import load_baseline
-from dpsco_verify.ledger.profile import Profile
-from dpsco_verify.ledger.registry import find_claims
-from dpsco_verify.ledger.statements.regret_osmd import runs
-from dpsco_verify.ledger.statements.regret_osmd import statement as regret_osmd
+from dpsco_verify.papers.arora2020.regret_osmd import runs
+from dpsco_verify.papers.arora2020.regret_osmd import statement as regret_osmd
+from dpsco_verify.papers.arora2020.regret_osmd.certificates import OsmdLiteralViolation
 
 pytestmark = pytest.mark.slow  # the everyday part has two minutes
 
 module = sys.modules["dpsco_verify.algorithm.mirror_descent"]  # the package hands on a function of that name
 
 
-def verify(reading):
-    key = f"regret-osmd/{reading}"
-    result = run_audit(find_claims([key]), profile=Profile.QUICK, seed=0, jobs=1, baseline=load_baseline())
-    return result.record.claims[0], result
-
-
 @pytest.mark.parametrize("reading", ["literal", "corrected"])
-def test_the_verdicts_are_the_baselines(reading):
-    finding, result = verify(reading)
+def test_the_verdicts_are_the_expected_ones(verify, certificate_of, reading):
+    finding, result = verify(f"regret-osmd/{reading}")
     assert finding.as_expected
     assert all(step.verdict is Verdict.HOLDS_ON_GRID for step in finding.proof_steps)
     # Rounding errors are noise: the room that they have is recorded, and not what they were.
     assert [figure.value for step in finding.proof_steps for figure in step.evidence.values()] == [1e-12] * 2
     if reading == "literal":
-        certificate = checker.decode(result.certificates[finding.certificate])
-        checker.check(certificate)
-        assert isinstance(certificate.witness, OsmdLiteralViolation)
+        assert isinstance(certificate_of(finding, result).witness, OsmdLiteralViolation)
 
 
-def test_the_mirror_image_inside_the_divergence_repairs_the_literal_bound(monkeypatch):
+def test_the_mirror_image_inside_the_divergence_repairs_the_literal_bound(verify, monkeypatch):
     right = runs.single_steps
 
     def repaired():
         return tuple(dataclasses.replace(step, literal=step.corrected) for step in right())
 
     monkeypatch.setattr(regret_osmd, "single_steps", repaired)
-    assert verify("literal")[0].verdict is not Verdict.REFUTED
+    assert verify("regret-osmd/literal")[0].verdict is not Verdict.REFUTED
 
 
 @pytest.mark.parametrize("factor", [0.5, 0.99])
-def test_less_than_the_corrected_bound_does_not_hold(monkeypatch, factor):
+def test_less_than_the_corrected_bound_does_not_hold(verify, monkeypatch, factor):
     """A single step attains the bound, so any smaller constant is noticed."""
     right = runs.single_steps
 
@@ -62,22 +50,22 @@ def test_less_than_the_corrected_bound_does_not_hold(monkeypatch, factor):
         return tuple(dataclasses.replace(step, corrected=factor * step.corrected) for step in right())
 
     monkeypatch.setattr(regret_osmd, "single_steps", smaller)
-    finding, result = verify("corrected")
+    finding, result = verify("regret-osmd/corrected")
     assert finding.verdict is Verdict.INCONCLUSIVE
     assert result.record.exit_code == 3
 
 
-def test_a_step_of_another_length_is_noticed(monkeypatch):
+def test_a_step_of_another_length_is_noticed(verify, monkeypatch):
     right = module.mirror_step
     monkeypatch.setattr(
         module, "mirror_step", lambda w, g, *, step_size, **k: right(w, g, step_size=1.1 * step_size, **k)
     )
-    finding, _ = verify("corrected")
+    finding, _ = verify("regret-osmd/corrected")
     assert finding.verdict is Verdict.INCONCLUSIVE
     assert "not those of mirror descent" in finding.summary
 
 
-def test_a_path_above_the_bound_is_noticed(monkeypatch):
+def test_a_path_above_the_bound_is_noticed(verify, monkeypatch):
     """Losses reported with a slope that the steps did not see."""
     right = runs.mirror_descent
 
@@ -85,13 +73,13 @@ def test_a_path_above_the_bound_is_noticed(monkeypatch):
         return right(-slopes, **keywords)
 
     monkeypatch.setattr(runs, "mirror_descent", other)
-    assert verify("corrected")[0].verdict is Verdict.INCONCLUSIVE
+    assert verify("regret-osmd/corrected")[0].verdict is Verdict.INCONCLUSIVE
 
 
-def test_the_wrong_divergence_breaks_the_identity(monkeypatch):
+def test_the_wrong_divergence_breaks_the_identity(verify, monkeypatch):
     right = Euclidean.conjugate_divergence
     monkeypatch.setattr(Euclidean, "conjugate_divergence", lambda self, x, y: 1.01 * right(self, x, y))
-    finding, _ = verify("corrected")
+    finding, _ = verify("regret-osmd/corrected")
     assert {step.id: step.verdict for step in finding.proof_steps}["identity"] is Verdict.INCONCLUSIVE
     assert finding.proof_steps[0].evidence["relative error at most"].value > 1e-12
     assert finding.verdict is Verdict.INCONCLUSIVE
@@ -148,7 +136,7 @@ def test_the_counterexample_against_mpmath():
 
 def test_the_counterexample_survives_the_restricted_entropy():
     """With log-sum-exp, the conjugate of the entropy restricted to the simplex, the bound is below 5 too."""
-    from dpsco_verify.ledger.statements.duality.curvature import softmax_divergence
+    from dpsco_verify.papers.arora2020.duality.curvature import softmax_divergence
 
     g = np.array([-10.0, 0.0])
     start = float(NegativeEntropy().divergence([1.0, 0.0], [0.5, 0.5]))

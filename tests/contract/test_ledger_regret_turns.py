@@ -9,33 +9,19 @@ import numpy as np
 import pytest
 
 from dpsco_verify.algorithm import NoiseConvention, RecordedTape, private_sgd, utility_step_size
-from dpsco_verify.evidence import Verdict, checker
-from dpsco_verify.evidence.checker import (
+from dpsco_verify.evidence import Verdict
+from dpsco_verify.geometry import Box
+from dpsco_verify.papers.arora2020.regret import bounds, paths, proof
+from dpsco_verify.papers.arora2020.regret.certificates import (
     RegretConstant,
     RegretDriftViolation,
     RegretVarianceViolation,
 )
-from dpsco_verify.geometry import Box
-from dpsco_verify.ledger.audit import run_audit
-from dpsco_verify.ledger.baseline import load_baseline
-from dpsco_verify.ledger.profile import Profile
-from dpsco_verify.ledger.registry import find_claims
-from dpsco_verify.ledger.statements.regret import Regret, bounds, paths, proof
-from dpsco_verify.ledger.statements.utility.instances import GEOMETRIES
+from dpsco_verify.papers.arora2020.regret.statement import Regret
+from dpsco_verify.papers.arora2020.utility.instances import DIAMETER, NORM_ARBITRARY, NORM_ARGMIN
 from dpsco_verify.problems import Linear
 
 pytestmark = pytest.mark.slow  # runs of the quick profile
-
-
-def verify(key):
-    result = run_audit(find_claims([key]), profile=Profile.QUICK, seed=0, jobs=1, baseline=load_baseline())
-    return result.record.claims[0], result
-
-
-def witness(finding, result):
-    certificate = checker.decode(result.certificates[finding.certificate])
-    checker.check(certificate)
-    return certificate.witness
 
 
 @pytest.mark.parametrize(
@@ -47,10 +33,10 @@ def witness(finding, result):
         ("diameter-variance-sigma", RegretVarianceViolation),
     ],
 )
-def test_the_verdicts_are_the_baselines(reading, kind):
+def test_the_verdicts_are_the_expected_ones(verify, certificate_of, reading, kind):
     finding, result = verify(f"regret/{reading}")
     assert finding.as_expected
-    assert isinstance(witness(finding, result), kind)
+    assert isinstance(certificate_of(finding, result).witness, kind)
 
 
 @pytest.mark.parametrize("reading", ["diameter", "norm-argmin"])
@@ -63,26 +49,26 @@ def test_the_verdicts_are_the_baselines(reading, kind):
         (Fraction(13, 10), Verdict.CERTIFIED),
     ],
 )
-def test_another_constant(monkeypatch, reading, constant, verdict):
+def test_another_constant(verify, monkeypatch, reading, constant, verdict):
     monkeypatch.setattr(Regret, "constant", constant)
     assert verify(f"regret/{reading}")[0].verdict is verdict
 
 
-def test_a_larger_constant_repairs_any_start(monkeypatch):
+def test_a_larger_constant_repairs_any_start(verify, certificate_of, monkeypatch):
     monkeypatch.setattr(Regret, "constant", Fraction(14, 5))  # above 11/4
     finding, result = verify("regret/norm-arbitrary")
     assert finding.verdict is Verdict.CERTIFIED
-    assert isinstance(witness(finding, result), RegretConstant)
+    assert isinstance(certificate_of(finding, result).witness, RegretConstant)
 
 
-def test_no_constant_repairs_the_variance_but_the_other_convention_does(monkeypatch):
+def test_no_constant_repairs_the_variance_but_the_other_convention_does(verify, monkeypatch):
     monkeypatch.setattr(Regret, "constant", Fraction(20))
     finding, _ = verify("regret/diameter-variance-sigma")
     assert finding.verdict is Verdict.REFUTED
     assert verify("regret/diameter")[0].verdict is Verdict.CERTIFIED
 
 
-def test_an_algorithm_that_walks_uphill_is_noticed(monkeypatch):
+def test_an_algorithm_that_walks_uphill_is_noticed(verify, monkeypatch):
     """Steps along −g give paths that violate the deterministic inequality."""
     right = paths.private_sgd
 
@@ -100,7 +86,7 @@ def test_an_algorithm_that_walks_uphill_is_noticed(monkeypatch):
     assert result.record.exit_code == 3
 
 
-def test_steps_that_are_too_long_are_noticed(monkeypatch):
+def test_steps_that_are_too_long_are_noticed(verify, monkeypatch):
     right = paths.private_sgd
     monkeypatch.setattr(
         paths, "private_sgd", lambda data, *, step_size, **k: right(data, step_size=3 * step_size, **k)
@@ -108,11 +94,11 @@ def test_steps_that_are_too_long_are_noticed(monkeypatch):
     assert verify("regret/diameter")[0].verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize("reading", ["diameter", "norm-argmin", "norm-arbitrary"])
+@pytest.mark.parametrize("geometry", [DIAMETER, NORM_ARGMIN, NORM_ARBITRARY])
 @pytest.mark.parametrize("n", [2, 3, 16, 33])
-def test_the_closed_form_is_the_regret_of_a_run(reading, n):
+def test_the_closed_form_is_the_regret_of_a_run(geometry, n):
     """Without noise the drift's regret does not depend on the draws: the implementation must have it exactly."""
-    reach = GEOMETRIES[reading].distance_factor
+    reach = geometry.distance_factor
     box = Box([0.0], [reach])
     rng = np.random.default_rng(n)
     tape = RecordedTape(rng.integers(n, size=(200 * n, 1, 1)), np.zeros((200 * n, 1, 1)))
@@ -142,13 +128,13 @@ def test_at_squares_the_drift_is_the_bound_plus_one():
 
 
 @pytest.mark.parametrize("kappa", [1.0, 2.0])
-def test_the_careful_constant_is_above_the_drift_and_largest_at_two(kappa):
-    careful = {n: bounds.careful_regret(n, kappa) for n in range(2, 200)}
-    assert max(careful, key=lambda n: careful[n]) == 2
-    assert careful[2] == (Fraction(kappa) ** 2 + Fraction(3, 2)) / 2
+def test_the_proven_constant_is_above_the_drift_and_largest_at_two(kappa):
+    proven = {n: bounds.proven_constant(n, kappa) for n in range(2, 200)}
+    assert max(proven, key=lambda n: proven[n]) == 2
+    assert proven[2] == (Fraction(kappa) ** 2 + Fraction(3, 2)) / 2
     for n in (2, 3, 10, 50, 199):
         for sigma in (0.0, 0.1, 1.0):
-            assert bounds.drift_regret(n, kappa, sigma) < careful[n]
+            assert bounds.drift_regret(n, kappa, sigma) < proven[n]
 
 
 def test_the_lower_bound_with_noise_is_below_simulation():
@@ -160,7 +146,7 @@ def test_the_lower_bound_with_noise_is_below_simulation():
     n, runs = 16, 400
     found = paths.follow(
         instance="drift",
-        geometry=GEOMETRIES["norm-arbitrary"],
+        geometry=NORM_ARBITRARY,
         n=n,
         sigma_over_lipschitz=0.05,
         noise=NoiseConvention.COVARIANCE_SIGMA_SQUARED,
@@ -173,7 +159,7 @@ def test_the_lower_bound_with_noise_is_below_simulation():
     assert found.mean_regret >= bounds.drift_regret(n, 2.0, 0.05) - allowance
 
 
-def test_the_papers_own_mean_does_not_give_the_corollary(monkeypatch):
+def test_the_papers_own_mean_does_not_give_the_corollary(verify, monkeypatch):
     def step():
         return next(s for s in verify("regret/diameter")[0].proof_steps if s.id == "own-mean")
 

@@ -10,34 +10,28 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
+from dpsco_verify.choices import Profile
 from dpsco_verify.comparison import audits
 from dpsco_verify.comparison.audits import SystemAudit
-from dpsco_verify.evidence import Consequence, Verdict, checker
-from dpsco_verify.evidence.checker import (
-    EventEvidence,
-    IterationStepViolation,
-    MeanEvidence,
+from dpsco_verify.evidence import AuditVerdict, Consequence, Verdict
+from dpsco_verify.evidence.checker import EventEvidence, MeanEvidence
+from dpsco_verify.ledger.installed import installed_ledger
+from dpsco_verify.ledger.systems import privacy_statement
+from dpsco_verify.ledger.systems import risk_statement as risk
+from dpsco_verify.papers.arora2020.certified_noise import statement as certified_noise
+from dpsco_verify.papers.bassily2014.noisy_sgd_erm import bounds as noisy_sgd_bounds
+from dpsco_verify.papers.bassily2014.noisy_sgd_erm.certificates import NoisySgdViolation
+from dpsco_verify.papers.bassily2019.minibatch import statement as minibatch
+from dpsco_verify.papers.bassily2019.minibatch.certificates import (
     MinibatchViolation,
-    NoisySgdViolation,
-    OutputPerturbationViolation,
     SmoothedMinibatchViolation,
 )
-from dpsco_verify.ledger.audit import run_audit
-from dpsco_verify.ledger.baseline import load_baseline
-from dpsco_verify.ledger.profile import Profile
-from dpsco_verify.ledger.registry import find_claims
-from dpsco_verify.ledger.statements.related import (
-    RELATED_STATEMENTS,
-    iteration,
-    minibatch,
-    noisy_sgd_bounds,
-    objective_perturbation,
-    one_use,
-    output_perturbation,
-    phased,
-    privacy_statement,
-    risk,
-)
+from dpsco_verify.papers.chaudhuri2011.objective_perturbation import statement as objective_perturbation
+from dpsco_verify.papers.chaudhuri2011.output_perturbation import statement as output_perturbation
+from dpsco_verify.papers.chaudhuri2011.output_perturbation.certificates import OutputPerturbationViolation
+from dpsco_verify.papers.feldman2020.iteration_sgd import statement as iteration
+from dpsco_verify.papers.feldman2020.iteration_sgd.certificates import IterationStepViolation
+from dpsco_verify.papers.feldman2020.phased import statement as phased
 from dpsco_verify.related import Task
 from dpsco_verify.related.catalogue import SYSTEMS
 from dpsco_verify.related.output_perturbation import OutputPerturbation
@@ -45,22 +39,9 @@ from dpsco_verify.related.phased_sgd import PhasedSgd
 
 pytestmark = pytest.mark.slow
 
-AUDITED = [
-    f"{s.id}/{s.audited}" for s in RELATED_STATEMENTS if isinstance(s, privacy_statement.PrivacyStatement)
-]
-
-
-def verify(key):
-    result = run_audit(find_claims([key]), profile=Profile.QUICK, seed=0, jobs=1, baseline=load_baseline())
-    return result.record.claims[0], result
-
-
-def witness_of(key):
-    finding, result = verify(key)
-    assert finding.verdict is Verdict.REFUTED
-    certificate = checker.decode(result.certificates[finding.certificate])
-    checker.check(certificate)
-    return certificate.witness, result.record.errata
+STATEMENTS = [statement for entry in installed_ledger().papers for statement in entry.statements]
+PRIVACY = [s for s in STATEMENTS if isinstance(s, privacy_statement.PrivacyStatement)]
+AUDITED = [f"{s.id}/{reading.id}" for s in PRIVACY for reading in s.readings if reading.weight]
 
 
 @pytest.fixture
@@ -74,7 +55,7 @@ def _no_audit(monkeypatch):
             claim="claim",
             n=2,
             dimension=1,
-            verdict="not_violated",
+            verdict=AuditVerdict.NOT_VIOLATED,
             summary="nothing was found",
             samples=100,
             event="value in [0, inf)",
@@ -100,11 +81,12 @@ def replaced(monkeypatch, module, system):
 
 
 def test_one_statement_a_system_and_kind():
-    ids = {statement.id for statement in RELATED_STATEMENTS}
-    assert len(ids) == len(RELATED_STATEMENTS)
-    audited = {s.system for s in RELATED_STATEMENTS if isinstance(s, privacy_statement.PrivacyStatement)}
-    assert audited <= set(SYSTEMS)
-    assert {s.system for s in RELATED_STATEMENTS} <= set(SYSTEMS)
+    bounds = [s for s in STATEMENTS if isinstance(s, risk.RiskClaim)]
+    for of_one_kind in (PRIVACY, bounds):
+        assert of_one_kind
+        assert len({s.id for s in of_one_kind}) == len(of_one_kind)
+        assert {s.system for s in of_one_kind} <= set(SYSTEMS)
+    assert len(AUDITED) == len({s.system for s in PRIVACY}) == len(PRIVACY)
 
 
 @pytest.mark.parametrize(
@@ -119,19 +101,20 @@ def test_one_statement_a_system_and_kind():
         ("iteration-sgd-privacy/any-step-size", IterationStepViolation, Consequence.NOTHING),
     ],
 )
-def test_what_is_false_has_its_certificate_and_its_erratum(key, kind, consequence):
-    witness, errata = witness_of(key)
-    assert type(witness) is kind
-    (erratum,) = errata
+def test_what_is_false_has_its_certificate_and_its_erratum(verify, certificate_of, key, kind, consequence):
+    finding, result = verify(key)
+    assert finding.verdict is Verdict.REFUTED
+    assert type(certificate_of(finding, result).witness) is kind
+    (erratum,) = result.record.errata
     assert erratum.shown_by == (key,)
     assert erratum.consequence is consequence
 
 
 @pytest.mark.usefixtures("_no_audit")
 @pytest.mark.parametrize("key", AUDITED)
-def test_what_holds_is_as_the_baseline_expects(key):
+def test_what_holds_is_as_expected(verify, key):
     finding, result = verify(key)
-    assert finding.verdict is load_baseline()[key].expected
+    assert finding.as_expected
     assert finding.sharpness
     assert result.record.exit_code == 0
 
@@ -149,7 +132,7 @@ def test_what_holds_is_as_the_baseline_expects(key):
     ],
 )
 def test_an_implementation_with_less_than_the_noise_asked_for_is_not_certified(
-    monkeypatch, module, name, value, key
+    verify, monkeypatch, module, name, value, key
 ):
     monkeypatch.setattr(module, name, value)
     finding, result = verify(key)
@@ -159,7 +142,7 @@ def test_an_implementation_with_less_than_the_noise_asked_for_is_not_certified(
 
 
 @pytest.mark.usefixtures("_no_audit")
-def test_batches_that_are_too_small_are_noticed(monkeypatch):
+def test_batches_that_are_too_small_are_noticed(verify, monkeypatch):
     real = iteration.constant_batches
     monkeypatch.setattr(iteration, "constant_batches", lambda *arguments: np.maximum(real(*arguments) - 1, 1))
     finding, _ = verify("iteration-sgd-privacy/printed")
@@ -167,7 +150,7 @@ def test_batches_that_are_too_small_are_noticed(monkeypatch):
 
 
 @pytest.mark.usefixtures("_no_audit")
-def test_a_thirtieth_of_the_noise_is_not_proven_for_noisy_sgd(monkeypatch):
+def test_a_thirtieth_of_the_noise_is_not_proven_for_noisy_sgd(verify, monkeypatch):
     real = noisy_sgd_bounds.steps_of
     monkeypatch.setattr(noisy_sgd_bounds, "steps_of", lambda *a: real(*a).scaled(1 / 30))
     finding, _ = verify("noisy-sgd-erm-privacy/proof-range")
@@ -175,7 +158,7 @@ def test_a_thirtieth_of_the_noise_is_not_proven_for_noisy_sgd(monkeypatch):
     assert finding.evidence["grid points at which it fails"].value > 0
 
 
-def test_far_fewer_steps_leave_too_little_noise(monkeypatch):
+def test_far_fewer_steps_leave_too_little_noise(verify, monkeypatch):
     """At d = 10⁸ a hundred points are left with one step, which the noise of one step does not hide."""
     assert verify("noisy-sgd-erm-privacy/fewer-steps")[0].verdict is Verdict.HOLDS_ON_GRID
     monkeypatch.setitem(noisy_sgd_bounds._DIMENSIONS, Profile.QUICK, (10**8,))
@@ -185,7 +168,7 @@ def test_far_fewer_steps_leave_too_little_noise(monkeypatch):
 
 
 @pytest.mark.usefixtures("_no_audit")
-def test_twice_the_noise_repairs_the_mini_batch(monkeypatch):
+def test_twice_the_noise_repairs_the_mini_batch(verify, monkeypatch):
     assert verify("minibatch-sgd-privacy/output-before")[0].verdict is Verdict.REFUTED
     needed = verify("minibatch-sgd-privacy/output-before")[0].sharpness[0].needed
     assert needed is not None
@@ -198,7 +181,7 @@ def test_twice_the_noise_repairs_the_mini_batch(monkeypatch):
 
 
 @pytest.mark.usefixtures("_no_audit")
-def test_less_noise_by_this_projects_bounds_is_not_proven(monkeypatch):
+def test_less_noise_by_this_projects_bounds_is_not_proven(verify, monkeypatch):
     for key, system in (
         ("algorithm-1-privacy/certified-noise", "algorithm-1"),
         ("subsampled-one-pass-privacy/certified-noise", "subsampled-one-pass"),
@@ -211,7 +194,7 @@ def test_less_noise_by_this_projects_bounds_is_not_proven(monkeypatch):
                 return replace(found, figures={k: 0.98 * v for k, v in found.figures.items()})
 
         with monkeypatch.context() as context:
-            replaced(context, one_use, _Quiet())
+            replaced(context, certified_noise, _Quiet())
             finding, _ = verify(key)
         assert finding.verdict is Verdict.INCONCLUSIVE
         assert "no bound proves" in finding.summary
@@ -225,14 +208,12 @@ class _QuietOutput(OutputPerturbation):
 
 
 @pytest.mark.parametrize("system", [_QuietOutput()])
-def test_an_implementation_that_leaks_is_refuted_by_its_audit(monkeypatch, system):
+def test_an_implementation_that_leaks_is_refuted_by_its_audit(verify, certificate_of, monkeypatch, system):
     """The exact figures look at the calibration alone; here they see the right one, and only the samples tell."""
     replaced(monkeypatch, audits, system)
     finding, result = verify("output-perturbation-privacy/unit-lipschitz")
     assert finding.verdict is Verdict.REFUTED
-    certificate = checker.decode(result.certificates[finding.certificate])
-    assert isinstance(certificate.witness, EventEvidence)
-    checker.check(certificate)
+    assert isinstance(certificate_of(finding, result).witness, EventEvidence)
     assert result.record.exit_code == 1
 
 
@@ -247,17 +228,17 @@ class _StandStill(PhasedSgd):
         return replace(found, solution=np.full_like(found.solution, -0.5))
 
 
-def test_a_risk_above_the_bound_is_refuted_by_observations(monkeypatch):
+def test_a_risk_above_the_bound_is_refuted_by_observations(verify, certificate_of, monkeypatch):
     assert verify("phased-sgd-risk/measured")[0].verdict is Verdict.NOT_REFUTED
     replaced(monkeypatch, risk, _StandStill())
     finding, result = verify("phased-sgd-risk/measured")
     assert finding.verdict is Verdict.REFUTED
-    certificate = checker.decode(result.certificates[finding.certificate])
+    certificate = certificate_of(finding, result)
     assert isinstance(certificate.witness, MeanEvidence)
     assert Fraction(certificate.witness.bound) == 1
 
 
-def test_a_bound_above_every_risk_decides_nothing(monkeypatch):
+def test_a_bound_above_every_risk_decides_nothing(verify, monkeypatch):
     class _Boundless(PhasedSgd):
         def _risk_bound(self, task, n, budget):
             return 2.0 * task.lipschitz * task.diameter
@@ -268,7 +249,7 @@ def test_a_bound_above_every_risk_decides_nothing(monkeypatch):
     assert "exceeds the largest risk" in finding.summary
 
 
-def test_the_levels_of_a_claim_are_within_its_share():
+def test_the_levels_of_a_claim_are_within_its_share(verify):
     for key in ("phased-sgd-risk/measured", "phased-sgd-privacy/printed"):
         _, result = verify(key)
         spent = result.record.error_budget.by_claim[key]

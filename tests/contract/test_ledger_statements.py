@@ -1,46 +1,51 @@
-"""What every statement of the ledger owes: the same checks for each."""
+"""What every statement of every installed paper owes: the same checks for each."""
 
 from __future__ import annotations
 
 import pickle
+import sys
 
 import pytest
 
+from dpsco_verify.choices import Profile
 from dpsco_verify.errors import InputError
-from dpsco_verify.evidence import Finding, Verdict
-from dpsco_verify.inference.budget import ErrorBudget
-from dpsco_verify.ledger.audit import ERROR_BUDGET
-from dpsco_verify.ledger.baseline import load_baseline
+from dpsco_verify.evidence import Finding, Stance, Verdict
+from dpsco_verify.evidence.exit_code import ExitCode, exit_code
+from dpsco_verify.ledger.expectations import load_expectations
 from dpsco_verify.ledger.explain import explanation
-from dpsco_verify.ledger.gate import ExitCode, exit_code
-from dpsco_verify.ledger.profile import Profile
-from dpsco_verify.ledger.registry import STATEMENTS, all_claims, select_claims
+from dpsco_verify.ledger.installed import installed_ledger
 from dpsco_verify.ledger.statement import Context
+from dpsco_verify.ledger.units import Units
 
-CLAIMS = {claim.key: claim for claim in all_claims()}
+LEDGER = installed_ledger()
+CLAIMS = {claim.key: claim for claim in LEDGER.claims}
+STATEMENTS = [statement for entry in LEDGER.papers for statement in entry.statements]
+WITNESSES = [(entry, kind) for entry in LEDGER.papers for kind in entry.witness_kinds]
 
 
-def context(claim, profile=Profile.QUICK):
-    budget = ErrorBudget.split(
-        ERROR_BUDGET, {c.key: c.reading.weight for c in all_claims() if c.reading.weight}
-    )
-    return Context(profile=profile, seed=0, share=budget.share(claim.key) if claim.reading.weight else None)
+def plan(claim, profile=Profile.QUICK):
+    """Return the units that a statement plans for a reading, and what it keeps of them."""
+    share = LEDGER.error_budget.share(claim.key) if claim.reading.weight else None
+    units = Units(claim.key, seed=0)
+    work = claim.statement.plan(claim.reading, Context(profile=profile, seed=0, share=share), units)
+    return list(units), work
 
 
 def test_names_are_unique():
     assert len({statement.id for statement in STATEMENTS}) == len(STATEMENTS)
-    assert len(CLAIMS) == len(all_claims())
+    assert len(CLAIMS) == len(LEDGER.claims) == sum(len(statement.readings) for statement in STATEMENTS)
 
 
-def test_the_baseline_names_every_claim_and_no_other():
-    assert set(load_baseline()) == set(CLAIMS)
+@pytest.mark.parametrize("entry", LEDGER.papers, ids=lambda entry: entry.paper.id)
+def test_the_expectations_of_a_paper_name_each_of_its_claims_and_no_other(entry):
+    assert set(entry.expectations) == {claim.key for claim in entry.claims}
+    assert {claim.paper for claim in entry.claims} == {entry.paper.id}
 
 
 @pytest.mark.parametrize("key", CLAIMS)
 @pytest.mark.parametrize("profile", list(Profile))
 def test_units_are_named_after_the_claim_and_can_travel(key, profile):
-    claim = CLAIMS[key]
-    units = claim.statement.units(claim.reading, context(claim, profile))
+    units, _ = plan(CLAIMS[key], profile)
     names = [unit.name for unit in units]
     assert names
     assert len(set(names)) == len(names)
@@ -51,50 +56,66 @@ def test_units_are_named_after_the_claim_and_can_travel(key, profile):
 
 @pytest.mark.parametrize("key", CLAIMS)
 def test_the_plan_depends_on_nothing_but_its_arguments(key):
-    claim = CLAIMS[key]
-    first = claim.statement.units(claim.reading, context(claim))
-    assert list(first) == list(claim.statement.units(claim.reading, context(claim)))
+    assert plan(CLAIMS[key]) == plan(CLAIMS[key])
 
 
 @pytest.mark.parametrize("key", CLAIMS)
 def test_a_card_holds_everything(key):
     claim = CLAIMS[key]
-    card = " ".join(explanation(key).split())
+    card = " ".join(explanation(LEDGER, key).split())
     for part in (claim.statement.text, claim.reading.text, claim.reading.statement, claim.reading.method):
         assert " ".join(part.split()) in card
-    assert load_baseline()[key].why in card
+    assert f"paper: {claim.paper}: " in card
+    assert f"stance: {claim.reading.stance}: " in card
+    assert LEDGER.expectations[key].why in card
     for discrepancy in claim.statement.discrepancies:
         for part in (discrepancy.id, discrepancy.text, discrepancy.repair, *discrepancy.shown_by):
             assert " ".join(part.split()) in card
 
 
-@pytest.mark.parametrize("statement", STATEMENTS, ids=lambda statement: statement.id)
+@pytest.mark.parametrize(
+    "statement",
+    [statement for statement in STATEMENTS if type(statement).__module__.startswith("dpsco_verify.")],
+    ids=lambda statement: statement.id,
+)
 def test_the_label_stands_in_the_docstring_of_its_module(statement):
-    import sys
-
     assert statement.label in sys.modules[type(statement).__module__].__doc__
 
 
+@pytest.mark.parametrize(
+    ("entry", "kind"), WITNESSES, ids=[f"{entry.paper.id}-{kind.__name__}" for entry, kind in WITNESSES]
+)
+def test_a_kind_of_witness_speaks_of_readings_of_its_paper(entry, kind):
+    keys = {claim.key for claim in entry.claims}
+    assert kind.readings
+    assert {f"{kind.claim_id}/{reading}" for reading in kind.readings} <= keys
+
+
 def test_selection():
-    assert {c.statement.id for c in select_claims(["utility"], [])} == {"utility"}
-    assert [c.key for c in select_claims(["utility/diameter"], [])] == ["utility/diameter"]
-    assert "utility/diameter" not in {c.key for c in select_claims([], ["utility/diameter"])}
+    def keys(select, ignore):
+        return [claim.key for claim in LEDGER.select(select, ignore)]
+
+    assert {key.partition("/")[0] for key in keys(["utility"], [])} == {"utility"}
+    assert keys(["utility/diameter"], []) == ["utility/diameter"]
+    assert set(CLAIMS) - set(keys([], ["utility/diameter"])) == {"utility/diameter"}
     with pytest.raises(InputError, match="id='utillity'"):
-        select_claims(["utillity"], [])
+        LEDGER.select(["utillity"], [])
     with pytest.raises(InputError, match="id='utility/x'"):
-        select_claims([], ["utility/x"])
+        LEDGER.select([], ["utility/x"])
     with pytest.raises(InputError, match="leaves no claim"):
-        select_claims(["utility"], ["utility"])
+        LEDGER.select(["utility"], ["utility"])
 
 
 def finding(verdict, expected):
     return Finding(
+        paper="p",
         id="x",
         title="",
         reference="",
         label="",
         reading="r",
         reading_text="",
+        stance=Stance.PRINTED,
         statement="",
         verdict=verdict,
         expected=expected,
@@ -128,22 +149,25 @@ def test_the_gate(pairs, code):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("claim = 3", "no baseline"),
-        ("[[claim]]\nid = 'a'", "no baseline"),
-        ("[[claim]]\nid='a'\nreading='b'\nexpected='fine'\nwhy=''", "no baseline"),
-        ("[[claim]]\nid='a'\nreading='b'\nexpected='refuted'\nwhy=''\nmore=1", "no baseline"),
-        ("[[claim]\n", "no baseline"),
+        ("claim = 3", "not a valid file of expectations"),
+        ("[[claim]]\nid = 'a'", "not a valid file of expectations"),
+        ("[[claim]]\nid='a'\nreading='b'\nexpected='fine'\nwhy=''", "not a valid file of expectations"),
+        (
+            "[[claim]]\nid='a'\nreading='b'\nexpected='refuted'\nwhy=''\nmore=1",
+            "not a valid file of expectations",
+        ),
+        ("[[claim]\n", "not a valid file of expectations"),
         (2 * "[[claim]]\nid='a'\nreading='b'\nexpected='refuted'\nwhy=''\n", "twice"),
     ],
 )
-def test_bad_baselines(tmp_path, text, message):
-    file = tmp_path / "claims.toml"
+def test_bad_expectations(tmp_path, text, message):
+    file = tmp_path / "expectations.toml"
     file.write_text(text)
     with pytest.raises(InputError, match=message) as caught:
-        load_baseline(file)
+        load_expectations(file)
     assert str(file) in str(caught.value)
 
 
-def test_a_baseline_that_cannot_be_read(tmp_path):
+def test_expectations_that_cannot_be_read(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
-        load_baseline(tmp_path / "none.toml")
+        load_expectations(tmp_path / "none.toml")

@@ -8,25 +8,19 @@ import flint
 import numpy as np
 import pytest
 
-from dpsco_verify.evidence import Verdict, checker
-from dpsco_verify.evidence.checker import (
-    CompositionViolation,
-    PrivacyRange,
-    RiskConstants,
-    RiskDriftViolation,
-)
-from dpsco_verify.ledger.audit import run_audit
-from dpsco_verify.ledger.baseline import load_baseline
-from dpsco_verify.ledger.profile import Profile
-from dpsco_verify.ledger.registry import find_claims
-from dpsco_verify.ledger.statements import translation
-from dpsco_verify.ledger.statements.composition import claim as composition
-from dpsco_verify.ledger.statements.composition import proof as composition_proof
-from dpsco_verify.ledger.statements.privacy import claim as privacy
-from dpsco_verify.ledger.statements.privacy import statement as privacy_statement
-from dpsco_verify.ledger.statements.risk import statement as risk
-from dpsco_verify.ledger.statements.risk.instances import drift_ratio, search_drift, smallest_useful_n
-from dpsco_verify.ledger.statements.transcript_cells import Place, decide_places
+from dpsco_verify.choices import Profile
+from dpsco_verify.evidence import Verdict
+from dpsco_verify.papers.arora2020.composition import claim as composition
+from dpsco_verify.papers.arora2020.composition import proof as composition_proof
+from dpsco_verify.papers.arora2020.composition.certificates import CompositionViolation
+from dpsco_verify.papers.arora2020.privacy import claim as privacy
+from dpsco_verify.papers.arora2020.privacy.certificates import PrivacyRange
+from dpsco_verify.papers.arora2020.privacy.statement import Range
+from dpsco_verify.papers.arora2020.risk import statement as risk
+from dpsco_verify.papers.arora2020.risk.certificates import RiskConstants, RiskDriftViolation
+from dpsco_verify.papers.arora2020.risk.instances import drift_ratio, search_drift, smallest_useful_n
+from dpsco_verify.papers.arora2020.transcript_cells import Place, decide_places
+from dpsco_verify.papers.arora2020.translation import statement as translation
 from dpsco_verify.privacy.transcript import Status
 
 pytestmark = pytest.mark.slow  # the everyday part has two minutes
@@ -40,56 +34,51 @@ def _small(monkeypatch):
     monkeypatch.setitem(translation._SIZES, Profile.QUICK, (76, 10**8))
 
 
-def verify(key):
-    result = run_audit(find_claims([key]), profile=Profile.QUICK, seed=0, jobs=1, baseline=load_baseline())
-    return result.record.claims[0], result
-
-
 def steps(finding):
     return {step.id: step.verdict for step in finding.proof_steps}
 
 
 @pytest.mark.slow
-def test_composition_is_refuted_by_a_first_increment_near_delta_one():
+def test_composition_is_refuted_by_a_first_increment_near_delta_one(verify, certificate_of):
     finding, result = verify("composition/literal")
     assert finding.verdict is Verdict.REFUTED
-    witness = checker.decode(result.certificates[finding.certificate]).witness
+    witness = certificate_of(finding, result).witness
     assert isinstance(witness, CompositionViolation)
     assert witness.tau == 1
     assert 0.8 < finding.evidence["smallest δ of a ladder at which it fails"].value < 0.99
     assert steps(finding)["single-step"] is Verdict.REFUTED
 
 
-def test_more_noise_repairs_composition(monkeypatch):
-    monkeypatch.setitem(composition.NOISE_SQUARED, "literal", 40_000)
+def test_more_noise_repairs_composition(verify, monkeypatch):
+    monkeypatch.setattr(composition, "PRINTED_NOISE_SQUARED", 40_000)
     finding, _ = verify("composition/literal")
     assert finding.verdict is Verdict.HOLDS_ON_GRID
     assert steps(finding)["single-step"] is Verdict.HOLDS_ON_GRID
 
 
-def test_the_repair_of_composition_turns_with_less_noise(monkeypatch):
+def test_the_repair_of_composition_turns_with_less_noise(verify, monkeypatch):
     assert verify("composition/corrected")[0].verdict is Verdict.HOLDS_ON_GRID
-    monkeypatch.setitem(composition.NOISE_SQUARED, "corrected", 64)  # 9 is the smallest whole constant
+    monkeypatch.setattr(composition, "REPAIRED_NOISE_SQUARED", 64)  # 9 is the smallest whole constant
     finding, result = verify("composition/corrected")
     assert finding.verdict is Verdict.INCONCLUSIVE
     assert result.record.exit_code == 3
 
 
 @pytest.mark.slow
-def test_small_deltas_stay_open_and_fail_with_a_tenth_of_the_noise(monkeypatch):
+def test_small_deltas_stay_open_and_fail_with_a_tenth_of_the_noise(verify, monkeypatch):
     finding, _ = verify("composition/small-delta")
     assert finding.verdict is Verdict.INCONCLUSIVE
     assert finding.evidence["grid points at which it fails"].value == 0
     assert finding.evidence["grid points between the bounds"].value > 0
     # a tenth of the noise fails; the certificate speaks of the printed noise, so no refutation may stand on it
-    monkeypatch.setitem(composition.NOISE_SQUARED, "literal", 0.03)
+    monkeypatch.setattr(composition, "PRINTED_NOISE_SQUARED", 0.03)
     broken, _ = verify("composition/small-delta")
     assert broken.verdict is Verdict.INCONCLUSIVE
     assert "no certificate could be issued" in broken.summary
 
 
 @pytest.mark.slow
-def test_privacy_has_a_surplus_of_noise_but_not_without_end(monkeypatch):
+def test_privacy_has_a_surplus_of_noise_but_not_without_end(verify, monkeypatch):
     finding, _ = verify("privacy/literal")
     assert finding.verdict is Verdict.HOLDS_ON_GRID
     assert steps(finding)["delta"] is Verdict.REFUTED
@@ -106,13 +95,13 @@ def test_privacy_has_a_surplus_of_noise_but_not_without_end(monkeypatch):
 
 
 def test_a_proof_with_tau_at_most_n_would_give_delta(monkeypatch):
-    from dpsco_verify.ledger.statements.privacy import proof
+    from dpsco_verify.papers.arora2020.privacy import proof
 
     monkeypatch.setattr(proof, "_TAU_OVER_N", 1)
     assert {s.id: s.verdict for s in proof.proof_steps()}["delta"] is Verdict.CERTIFIED
 
 
-def test_the_remark_goes_beyond_the_theorem(monkeypatch):
+def test_the_remark_goes_beyond_the_theorem(verify, monkeypatch):
     literal, corrected = verify("translation/literal")[0], verify("translation/corrected")[0]
     assert literal.verdict is corrected.verdict is Verdict.HOLDS_ON_GRID
     assert steps(literal)["side-condition"] is Verdict.REFUTED
@@ -124,7 +113,7 @@ def test_the_remark_goes_beyond_the_theorem(monkeypatch):
     assert steps(broken)["order"] is Verdict.REFUTED
 
 
-def test_a_larger_range_breaks_the_steps_of_the_remark(monkeypatch):
+def test_a_larger_range_breaks_the_steps_of_the_remark(verify, monkeypatch):
     monkeypatch.setattr(translation, "ORDER_FACTOR", Fraction(9))
     finding, _ = verify("translation/corrected")
     assert steps(finding)["risk"] is Verdict.REFUTED
@@ -132,18 +121,18 @@ def test_a_larger_range_breaks_the_steps_of_the_remark(monkeypatch):
 
 
 @pytest.mark.parametrize("reading", ["diameter", "norm-argmin"])
-def test_the_risk_turns_with_its_constants(monkeypatch, reading):
+def test_the_risk_turns_with_its_constants(verify, certificate_of, monkeypatch, reading):
     finding, result = verify(f"risk/{reading}")
     assert finding.verdict is Verdict.CERTIFIED
-    assert isinstance(checker.decode(result.certificates[finding.certificate]).witness, RiskConstants)
+    assert isinstance(certificate_of(finding, result).witness, RiskConstants)
     monkeypatch.setattr(risk, "CONSTANTS", (5, 13))
     assert verify(f"risk/{reading}")[0].verdict is Verdict.INCONCLUSIVE
 
 
-def test_a_constant_of_38_repairs_the_risk_from_any_start(monkeypatch):
+def test_a_constant_of_38_repairs_the_risk_from_any_start(verify, certificate_of, monkeypatch):
     finding, result = verify("risk/norm-arbitrary")
     assert finding.verdict is Verdict.REFUTED
-    assert isinstance(checker.decode(result.certificates[finding.certificate]).witness, RiskDriftViolation)
+    assert isinstance(certificate_of(finding, result).witness, RiskDriftViolation)
     assert finding.evidence["constant proven in place of 20"].value < 38
     monkeypatch.setattr(risk, "CONSTANTS", (5, 38))
     assert verify("risk/norm-arbitrary")[0].verdict is Verdict.CERTIFIED
@@ -181,18 +170,17 @@ def test_the_search_for_a_drift_reports_the_largest_where_none_exceeds():
     assert drift.ratio < 1
 
 
-def test_the_range_of_privacy_is_certified_only_where_the_argument_reaches(monkeypatch):
+def test_the_range_of_privacy_is_certified_only_where_the_argument_reaches(verify, certificate_of):
     finding, result = verify("privacy/bounded-n")
     assert finding.verdict is Verdict.CERTIFIED
-    assert isinstance(checker.decode(result.certificates[finding.certificate]).witness, PrivacyRange)
+    assert isinstance(certificate_of(finding, result).witness, PrivacyRange)
     reach = finding.evidence["largest power of ten that the argument reaches"].value
-    monkeypatch.setattr(privacy_statement, "_N_MAX", 10 ** (reach + 1))
-    beyond, result = verify("privacy/bounded-n")
+    beyond, result = verify("privacy/bounded-n", Range(n_max=10 ** (reach + 1)))
     assert beyond.verdict is Verdict.INCONCLUSIVE
     assert result.record.exit_code == 3
 
 
-def test_the_range_of_privacy_is_not_certified_against_the_grid(monkeypatch):
+def test_the_range_of_privacy_is_not_certified_against_the_grid(verify, monkeypatch):
     monkeypatch.setattr(privacy, "NOISE", Fraction(1, 10))
     finding, _ = verify("privacy/bounded-n")
     assert finding.verdict is Verdict.INCONCLUSIVE

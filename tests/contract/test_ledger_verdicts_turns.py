@@ -6,46 +6,38 @@ reproducible; at another seed each would be the same but for probability 1e-6.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
+import msgspec
 import pytest
 
 from dpsco_verify.algorithm import NoiseConvention, StoppingRule
 from dpsco_verify.evidence import Verdict, checker
 from dpsco_verify.evidence.checker import MeanEvidence
-from dpsco_verify.ledger import audit as audit_module
-from dpsco_verify.ledger.audit import run_audit
-from dpsco_verify.ledger.baseline import load_baseline
-from dpsco_verify.ledger.profile import Profile
-from dpsco_verify.ledger.registry import find_claims
-from dpsco_verify.ledger.statement import Conclusion
-from dpsco_verify.ledger.statements.single_step import empirical, exact
-from dpsco_verify.ledger.statements.single_step import statement as single_step
-from dpsco_verify.ledger.statements.stopping_tail import law
-from dpsco_verify.ledger.statements.stopping_tail import statement as stopping_tail
-from dpsco_verify.ledger.statements.utility import instances, measure
-from dpsco_verify.ledger.statements.utility.statement import Utility
+from dpsco_verify.evidence.verdict_backing import with_checked_certificate
+from dpsco_verify.ledger.installed import installed_ledger
+from dpsco_verify.papers.arora2020.single_step import empirical, exact
+from dpsco_verify.papers.arora2020.single_step import statement as single_step
+from dpsco_verify.papers.arora2020.stopping_tail import law
+from dpsco_verify.papers.arora2020.stopping_tail import statement as stopping_tail
+from dpsco_verify.papers.arora2020.utility import measure
+from dpsco_verify.papers.arora2020.utility.certificates import UtilityConstant
+from dpsco_verify.papers.arora2020.utility.instances import DIAMETER
+from dpsco_verify.papers.arora2020.utility.statement import Utility
 
 pytestmark = pytest.mark.slow  # runs of the quick profile
 
 
-def verify(key):
-    result = run_audit(find_claims([key]), profile=Profile.QUICK, seed=0, jobs=1, baseline=load_baseline())
-    return result.record.claims[0], result
-
-
-def test_stopping_after_all_points_is_noticed_in_the_implementation(monkeypatch):
+def test_stopping_after_all_points_is_noticed_in_the_implementation(verify, certificate_of, monkeypatch):
     assert verify("stopping-tail/loop")[0].verdict is Verdict.CERTIFIED
     monkeypatch.setattr(StoppingRule, "distinct_points", lambda self, n: n)
     finding, result = verify("stopping-tail/loop")
     assert finding.verdict is Verdict.REFUTED
     assert result.record.exit_code == 1
-    certificate = checker.decode(result.certificates[finding.certificate])
-    assert isinstance(certificate.witness, MeanEvidence)
+    assert isinstance(certificate_of(finding, result).witness, MeanEvidence)
 
 
-def test_one_point_too_many_is_noticed_as_another_law(monkeypatch):
+def test_one_point_too_many_is_noticed_as_another_law(verify, monkeypatch):
     right = StoppingRule.distinct_points
     monkeypatch.setattr(StoppingRule, "distinct_points", lambda self, n: right(self, n) + 1)
     finding, result = verify("stopping-tail/loop")
@@ -54,7 +46,7 @@ def test_one_point_too_many_is_noticed_as_another_law(monkeypatch):
     assert result.record.exit_code == 3
 
 
-def test_a_stronger_stopping_claim_is_refuted(monkeypatch):
+def test_a_stronger_stopping_claim_is_refuted(verify, monkeypatch):
     """Twice the decay of the proven exponent is more than the exact tail has."""
     monkeypatch.setattr(law, "claimed_tail", lambda n: 2.0 * math.exp(-2.0 * n))
     monkeypatch.setattr(stopping_tail, "claimed_tail", lambda n: 2.0 * math.exp(-2.0 * n))
@@ -65,7 +57,7 @@ def test_a_stronger_stopping_claim_is_refuted(monkeypatch):
     assert result.record.exit_code == 3
 
 
-def test_the_text_rule_repairs_the_all_points_reading(monkeypatch):
+def test_the_text_rule_repairs_the_all_points_reading(verify, monkeypatch):
     assert verify("stopping-tail/all-points")[0].verdict is Verdict.REFUTED
     monkeypatch.setattr(law, "points_at_stop", lambda rule, n: math.ceil(n / 2))
     monkeypatch.setattr(StoppingRule, "distinct_points", lambda self, n: (n + 1) // 2)
@@ -74,15 +66,15 @@ def test_the_text_rule_repairs_the_all_points_reading(monkeypatch):
 
 
 @pytest.mark.parametrize("key", ["single-step/replace-one", "single-step/zero-out"])
-def test_more_noise_repairs_the_lemma(monkeypatch, key):
+def test_more_noise_repairs_the_lemma(verify, monkeypatch, key):
     assert verify(key)[0].verdict is Verdict.REFUTED
     right = exact.sigma_ball
     monkeypatch.setattr(exact, "sigma_ball", lambda e, d, f: 40 * right(e, d, f))
-    monkeypatch.setattr(single_step, "points", lambda reading, profile, *, factor: ())
+    monkeypatch.setattr(single_step, "points", lambda places, profile, *, factor: ())
     assert verify(key)[0].verdict is Verdict.HOLDS_ON_GRID
 
 
-def test_too_little_noise_is_noticed_in_the_implementation(monkeypatch):
+def test_too_little_noise_is_noticed_in_the_implementation(verify, certificate_of, monkeypatch):
     assert verify("single-step/corrected")[0].verdict is Verdict.CERTIFIED
     right = empirical.noisy_step
 
@@ -94,10 +86,10 @@ def test_too_little_noise_is_noticed_in_the_implementation(monkeypatch):
     assert finding.verdict is Verdict.REFUTED
     assert "the implementation's step violates the claim" in finding.summary
     assert result.record.exit_code == 1
-    checker.check(checker.decode(result.certificates[finding.certificate]))
+    certificate_of(finding, result)
 
 
-def test_too_much_noise_is_noticed_too(monkeypatch):
+def test_too_much_noise_is_noticed_too(verify, monkeypatch):
     """A step that does not show the exact gap is not the step of the formula: nothing is passed."""
     right = empirical.noisy_step
 
@@ -110,7 +102,7 @@ def test_too_much_noise_is_noticed_too(monkeypatch):
     assert result.record.exit_code == 3
 
 
-def test_half_the_repairs_noise_fails_on_the_map(monkeypatch):
+def test_half_the_repairs_noise_fails_on_the_map(verify, monkeypatch):
     right = exact.sigma_ball
     monkeypatch.setattr(exact, "sigma_ball", lambda e, d, f: right(e, d, f) / 2)
     finding, _ = verify("single-step/corrected")
@@ -118,22 +110,22 @@ def test_half_the_repairs_noise_fails_on_the_map(monkeypatch):
     assert "disagree" in finding.summary
 
 
-def test_a_constant_below_the_truth_is_refuted_from_samples(monkeypatch):
+def test_a_constant_below_the_truth_is_refuted_from_samples(verify, certificate_of, monkeypatch):
     monkeypatch.setattr(Utility, "constant", 0.05)
     finding, result = verify("utility/diameter")
     assert finding.verdict is Verdict.REFUTED
-    assert isinstance(checker.decode(result.certificates[finding.certificate]).witness, MeanEvidence)
+    assert isinstance(certificate_of(finding, result).witness, MeanEvidence)
     assert result.record.exit_code == 1
 
 
-def test_a_constant_between_proof_and_samples_is_not_certified(monkeypatch):
+def test_a_constant_between_proof_and_samples_is_not_certified(verify, monkeypatch):
     monkeypatch.setattr(Utility, "constant", 1.6)
     finding, _ = verify("utility/diameter")
     assert finding.verdict is Verdict.NOT_REFUTED
     assert "power 0.9" in finding.summary
 
 
-def test_an_algorithm_that_walks_uphill_is_refuted(monkeypatch):
+def test_an_algorithm_that_walks_uphill_is_refuted(verify, monkeypatch):
     right = measure.run_ensemble
     monkeypatch.setattr(measure, "run_ensemble", lambda data, **keywords: right(-data, **keywords))
     finding, _ = verify("utility/diameter")
@@ -141,48 +133,44 @@ def test_an_algorithm_that_walks_uphill_is_refuted(monkeypatch):
     assert "the implementation's excess risk" in finding.summary
 
 
-def test_a_constant_of_five_repairs_the_reading_with_any_start(monkeypatch):
+def test_a_constant_of_five_repairs_the_reading_with_any_start(verify, monkeypatch):
     assert verify("utility/norm-arbitrary")[0].verdict is Verdict.REFUTED
     monkeypatch.setattr(Utility, "constant", 5.0)
     assert verify("utility/norm-arbitrary")[0].verdict is Verdict.CERTIFIED  # 4 + ln 2 < 5
 
 
-def test_the_usual_variance_repairs_the_reading_with_the_other(monkeypatch):
+def test_the_usual_variance_repairs_the_reading_with_the_other(verify, monkeypatch):
     assert verify("utility/diameter-variance-sigma")[0].verdict is Verdict.REFUTED
     finding, _ = verify("utility/diameter")
     assert finding.verdict is Verdict.CERTIFIED
 
 
 def test_a_verdict_without_a_certificate_does_not_stand():
-    bare = Conclusion(verdict=Verdict.REFUTED, summary="because", evidence={})
-    verdict, summary, certificate = audit_module._with_checked_certificate(bare)
+    verdict, summary, certificate = with_checked_certificate(
+        Verdict.REFUTED, "because", None, installed_ledger().kinds
+    )
     assert verdict is Verdict.INCONCLUSIVE
     assert "no certificate" in summary
     assert certificate is None
 
 
 def test_a_verdict_with_a_wrong_certificate_does_not_stand():
-    right = checker.issue("utility", "diameter", checker.UtilityConstant(constant="5/2"))
-    wrong = type(right)(
-        schema=1,
-        claim=right.claim,
-        reading=right.reading,
-        inequality=right.inequality,
-        left=right.left.replace("5", "6"),
-        right=right.right,
-        witness=right.witness,
-    )
-    conclusion = Conclusion(verdict=Verdict.CERTIFIED, summary="because", evidence={}, certificate=wrong)
-    assert audit_module._with_checked_certificate(conclusion)[0] is Verdict.INCONCLUSIVE
-    fine = dataclasses.replace(conclusion, certificate=right)
-    assert audit_module._with_checked_certificate(fine)[0] is Verdict.CERTIFIED
+    right = checker.issue("utility", "diameter", UtilityConstant(constant="5/2"))
+    wrong = msgspec.structs.replace(right, left=right.left.replace("5", "6"))
+    assert wrong.left != right.left
+    kinds = installed_ledger().kinds
+    verdict, summary, certificate = with_checked_certificate(Verdict.CERTIFIED, "because", wrong, kinds)
+    assert verdict is Verdict.INCONCLUSIVE
+    assert "the certificate was rejected" in summary
+    assert certificate is None
+    assert with_checked_certificate(Verdict.CERTIFIED, "because", right, kinds)[0] is Verdict.CERTIFIED
 
 
 def test_a_vacuous_bound_is_not_measured():
     """At n = 16 and σ = 10 L the bound exceeds the largest risk there is, so nothing could fail."""
     arguments = {
         "instance": "drift",
-        "geometry": instances.GEOMETRIES["diameter"],
+        "geometry": DIAMETER,
         "noise": NoiseConvention.COVARIANCE_SIGMA_SQUARED,
         "runs": 10,
         "alpha": 1e-3,

@@ -30,6 +30,7 @@ RELEASES = {"algorithm", "related", "adapters", "estimators"}
 JUDGES = {
     "arrays",
     "auditing",
+    "choices",
     "cli",  # its commands are looked at one by one
     "comparison",
     "errors",
@@ -45,6 +46,7 @@ JUDGES = {
     "plugin",
     "privacy",
     "problems",
+    "processor",
     "pytest_plugin",
     "reporting",
     "store",

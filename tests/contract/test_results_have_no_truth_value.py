@@ -10,7 +10,8 @@ import pkgutil
 import pytest
 
 import dpsco_verify
-from dpsco_verify.auditing import AuditVerdict, audit, audit_whole_runs
+from dpsco_verify.algorithm.whole_runs import audit_whole_runs
+from dpsco_verify.auditing import AuditVerdict, audit
 from dpsco_verify.auditing.accountants import AccountantAudit
 from dpsco_verify.evidence import AuditRecord, Verdict
 
@@ -18,7 +19,7 @@ SAYS_WHAT_WAS_FOUND = {"verdict", "rejected", "refuted", "violated", "holds", "a
 FOUND = {"VIOLATED", "REFUTED", "FAILS"}
 INTERNAL = (
     "dpsco_verify.auditing.confirmation",  # steps on the way to an AuditResult
-    "dpsco_verify.ledger.statements",  # steps on the way to a Conclusion
+    "dpsco_verify.papers",  # steps on the way to a Decision
     "dpsco_verify.plugin",  # the session's own books
     "dpsco_verify.store",
     "dpsco_verify.reporting",

@@ -18,8 +18,8 @@ from dpsco_verify.inference import (
     Spending,
     average_log_e_value,
     binomial,
+    bounded_mean,
     goodness_of_fit,
-    mean_test,
     privacy_event_test,
 )
 from dpsco_verify.inference.bets import bet_fractions
@@ -159,11 +159,11 @@ def test_privacy_mdv_is_certified_by_the_power_bound(epsilon, delta, q, samples,
 )
 def test_mean_mdv_is_certified_by_the_power_bound(bound, samples, alpha, power, deviation):
     design = {"bound": bound, "low": 0.0, "high": 1.0, "samples": samples, "alpha": alpha}
-    v = mean_test.minimum_detectable_violation(power=power, standard_deviation=deviation, **design)
-    worst = mean_test.minimum_detectable_violation(power=power, **design)
+    v = bounded_mean.minimum_detectable_violation(power=power, standard_deviation=deviation, **design)
+    worst = bounded_mean.minimum_detectable_violation(power=power, **design)
     assert v <= worst
     if math.isfinite(v) and bound + v > bound:
-        certified = mean_test.power_lower_bound(
+        certified = bounded_mean.power_lower_bound(
             mean=min(1.0, bound + v), standard_deviation=deviation, **design
         )
         assert certified >= power - 1e-12

@@ -28,6 +28,7 @@ from dpsco_verify.evidence import (
     Series,
     SeriesStyle,
     Sharpness,
+    Stance,
     Table,
     Verdict,
 )
@@ -121,12 +122,14 @@ def panel_plot(text="neighbours", *, panels=3):
 def finding(id_, reading, verdict, expected, *, text="plain", **changes):
     """A finding with every part filled in; `text` goes everywhere where text may stand."""
     plain = Finding(
+        paper="uthor2020",
         id=id_,
         title=f"Title of {id_}: {text}",
         reference=f"Thm 4.1 {text}",
         label=f"thm:{text}",
         reading=reading,
         reading_text=f"what it means: {text}",
+        stance=Stance.PRINTED,
         statement=f"for n ≥ 16, P(τ ≤ 2n) ≥ 1 − 2e^{{−n/16}}: {text}",
         verdict=verdict,
         expected=expected,
@@ -184,6 +187,7 @@ def erratum(consequence, *, text="plain"):
     """An erratum with every part filled in."""
     sharpness = Sharpness(constant=f"2 {text}", claimed=2.0, holds_with=2.75, needed=2.25, how=text)
     return Erratum(
+        paper="uthor2020",
         id=f"slip-{consequence} {text}",
         title=f"A slip: {text}",
         reference=f"Thm 4.1 {text}",
@@ -198,13 +202,25 @@ def erratum(consequence, *, text="plain"):
     )
 
 
+def papers(text):
+    """The papers that a finding may be of."""
+    return (
+        Paper(
+            id="uthor2020",
+            title=f"Private Optimization: {text}",
+            authors=("A. Uthor", f"B. {text}"),
+            identifier="arXiv 1",
+        ),
+        Paper(id="other1999", title=f"Another: {text}", authors=(f"C. {text}",), identifier=f"doi {text}"),
+    )
+
+
 def record(claims, *, exit_code=0, text="plain"):
     """A run that found `claims`."""
     return AuditRecord(
         schema_version=SCHEMA_VERSION,
-        paper=Paper(
-            title=f"Private Optimization: {text}", authors=("A. Uthor", f"B. {text}"), identifier="arXiv 1"
-        ),
+        papers=tuple(paper for paper in papers(text) if paper.id in {c.paper for c in claims})
+        or papers(text)[:1],
         profile=f"standard {text}",
         seed=7,
         versions={"python": "3.11.7", f"numpy {text}": "2.0"},
@@ -272,7 +288,15 @@ def nasty():
             finding("a-b", "c", Verdict.NOT_REFUTED, Verdict.CERTIFIED, text=NASTY, plots=(line_plot(),)),
             finding("a", "b-c", Verdict.INCONCLUSIVE, Verdict.CERTIFIED, text=NASTY, plots=(line_plot(),)),
             finding("a.b", "c", Verdict.ILL_POSED, None, text=NASTY, certificate="javascript:alert(1)"),
-            finding("A-B", "C", Verdict.HOLDS_ON_GRID, Verdict.HOLDS_ON_GRID, certificate="../../etc/passwd"),
+            finding(
+                "A-B",
+                "C",
+                Verdict.HOLDS_ON_GRID,
+                Verdict.HOLDS_ON_GRID,
+                paper="other1999",
+                stance=Stance.EXTENSION,
+                certificate="../../etc/passwd",
+            ),
         ],
         exit_code=1,
         text=NASTY,

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import (
+    AuditVerdict,
     Axis,
     CellRecord,
     CellState,
@@ -22,7 +23,7 @@ from dpsco_verify.evidence import (
     SystemRecord,
     Table,
 )
-from dpsco_verify.evidence.store import decode, encode, encode_comparison
+from dpsco_verify.evidence.records_codec import decode, encode, encode_comparison
 from dpsco_verify.reporting import comparison as words
 from dpsco_verify.reporting import print_report, write_reports
 from dpsco_verify.reporting.terminal import print_comparison
@@ -40,7 +41,7 @@ PROBLEM = ProblemRecord(
     gap=0.0,
 )
 AUDIT = SystemAuditRecord(
-    verdict="not_violated",
+    verdict=AuditVerdict.NOT_VIOLATED,
     pair="z = 1 against −1",
     claim="1-DP",
     samples=2000,
@@ -214,7 +215,9 @@ def test_audits_are_told():
 
 
 def test_a_violation_is_in_the_headline():
-    guilty = msgspec.structs.replace(OURS, audits=(msgspec.structs.replace(AUDIT, verdict="violated"),))
+    guilty = msgspec.structs.replace(
+        OURS, audits=(msgspec.structs.replace(AUDIT, verdict=AuditVerdict.VIOLATED),)
+    )
     record = msgspec.structs.replace(RECORD, systems=(guilty, THEIRS, PUBLIC))
     assert words.headline(record).endswith("violated: Ours")
 

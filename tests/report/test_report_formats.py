@@ -5,17 +5,20 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib import metadata
 
 import pytest
+from click.testing import CliRunner
 
+from dpsco_verify.cli import main
 from dpsco_verify.errors import InputError
-from dpsco_verify.evidence.store import decode, encode
+from dpsco_verify.evidence.records_codec import decode, encode
 from dpsco_verify.reporting import FORMAT_NAMES, ReportFormat, format_named, render_all
 from dpsco_verify.reporting.drawing import render
 
 RENDER = """
 import hashlib, pathlib, sys
-from dpsco_verify.evidence.store import decode
+from dpsco_verify.evidence.records_codec import decode
 from dpsco_verify.reporting import FORMAT_NAMES, render_all
 files = render_all(decode(pathlib.Path(sys.argv[1]).read_bytes()), FORMAT_NAMES)
 for path in sorted(files):
@@ -53,6 +56,69 @@ def test_each_format_keeps_the_protocol(name, plain):
 def test_an_unknown_format_is_refused_with_the_choices(name, plain):
     with pytest.raises(InputError, match=f"format='{name}' is unknown; give one of json, html, markdown"):
         render_all(plain, [name])
+
+
+def broken():
+    raise RuntimeError("no printer")
+
+
+def other_name():
+    return Own(name="another")
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Install formats by name, each given as a function of this module or as what an entry point says."""
+
+    def install(**formats):
+        monkeypatch.setitem(sys.modules, "formats_elsewhere", sys.modules[__name__])
+        found = metadata.EntryPoints(
+            metadata.EntryPoint(name, f"formats_elsewhere:{value}", "dpsco_verify.formats")
+            for name, values in formats.items()
+            for value in values.split()
+        )
+        others = metadata.entry_points
+        monkeypatch.setattr(
+            metadata, "entry_points", lambda *, group: found.select(group=group) or others(group=group)
+        )
+
+    return install
+
+
+def test_a_format_of_another_package_is_found_by_its_name(plain, installed):
+    installed(own="Own", bad="broken")
+    assert format_named("own") == Own()
+    assert set(render_all(plain, ["own"])) == {"own/report.txt", ".dpsco-verify"}
+    with pytest.raises(
+        InputError, match="^format='pdf' is unknown; give one of json, .*, figures, bad, own$"
+    ):
+        format_named("pdf")
+
+
+FAULTS = {
+    "raises": ({"own": "broken"}, "own", "RuntimeError: no printer"),
+    "is missing": ({"own": "nothing"}, "own", "AttributeError"),
+    "is not a format": ({"own": "dataclass"}, "own", "gives a function, which is not a ReportFormat"),
+    "has another name": ({"own": "other_name"}, "own", "gives a format named 'another'"),
+    "takes a built-in name": ({"json": "Own"}, "json", "rename or uninstall one"),
+    "has one name twice": ({"own": "Own other_name"}, "own", "rename or uninstall one"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("command", [("audit",), ("gate", "math:sin", "--pair", "x.json", "--epsilon", "1")])
+def test_a_format_that_cannot_be_used_is_one_line_and_nothing_is_written(
+    installed, fault, command, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    formats, name, words = FAULTS[fault]
+    installed(**formats)
+    result = CliRunner().invoke(main, [*command, "--format", name])
+    assert result.exit_code == 2
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert words in result.stderr
+    assert name in result.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_no_format_is_refused(plain):

@@ -149,12 +149,13 @@ def test_verdicts_are_words_and_shapes(plain_page):
 
 
 def test_the_page_opens_with_the_count_the_gate_and_what_fails(nasty_page):
-    words = nasty_page.words[nasty_page.words.index("Verification report Private") :]
+    words = nasty_page.words[nasty_page.words.index("Verification report 2 papers") :]
     places = [
         words.index(part)
         for part in (
             "Of 6 readings of 5 claims, 1 is certified",
             "Exit code 1: at least one verdict is not as expected.",
+            "What stands",
             "Not as expected",
             "Unexpected: expected certified, found not refuted.",
             "Undecided: expected certified, but the check could not decide",
@@ -162,7 +163,8 @@ def test_the_page_opens_with_the_count_the_gate_and_what_fails(nasty_page):
             "All readings",
             "What the verdicts mean",
             "Error budget by claim",
-            "The claims",
+            "A. Uthor, B.",  # each paper has its chapter
+            "· doi",
         )
     ]
     assert places == sorted(places)
@@ -173,7 +175,7 @@ def test_the_gate_is_said_in_a_word(make_record, code, word):
     page = Page(render(make_record([], exit_code=code)))
     assert page.faults == []
     assert f"{word}Exit code {code}" in page.words
-    assert "No verdict departs from the baseline." in page.words
+    assert "No verdict departs from what is expected." in page.words
     assert "No reading is refuted or ill-posed." in page.words
 
 
@@ -219,7 +221,14 @@ def test_tables_and_landmarks_are_accessible(nasty_page):
     tags = Counter(tag for tag, _ in nasty_page.tags)
     assert tags["main"] == tags["h1"] == tags["header"] == tags["footer"] == tags["nav"] == 1
     assert all(attrs.get("scope") for tag, attrs in nasty_page.tags if tag == "th")
-    assert tags["table"] == tags["caption"] + 1  # the overview is named by its heading
+    # The overview and what stands of each paper are named by their headings.
+    named = [
+        attrs["aria-labelledby"]
+        for tag, attrs in nasty_page.tags
+        if tag == "table" and "aria-labelledby" in attrs
+    ]
+    assert tags["table"] == tags["caption"] + len(named)
+    assert set(named) <= {attrs.get("id") for tag, attrs in nasty_page.tags if re.fullmatch("h[1-6]", tag)}
     headings = [int(tag[1]) for tag, _ in nasty_page.tags if re.fullmatch("h[1-6]", tag)]
     after = headings[headings.index(1) :]
     assert all(b <= a + 1 for a, b in pairwise(after))

@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 from dpsco_verify.errors import InputError
-from dpsco_verify.evidence import ExhibitRecord, MuseumRecord, Verdict
-from dpsco_verify.evidence.store import decode, encode
-from dpsco_verify.ledger.gate import ExitCode, exit_code
+from dpsco_verify.evidence import AuditVerdict, ExhibitRecord, MuseumRecord, Verdict
+from dpsco_verify.evidence.exit_code import ExitCode, exit_code
+from dpsco_verify.evidence.records_codec import decode, encode
 from dpsco_verify.reporting import print_report
 from dpsco_verify.reporting.write import render_all
 
@@ -21,8 +21,8 @@ CAUGHT = ExhibitRecord(
     claim="1-DP",
     truth="unbounded",
     true_delta=1.0,
-    expected="violated",
-    verdict="violated",
+    expected=AuditVerdict.VIOLATED,
+    verdict=AuditVerdict.VIOLATED,
     caught_by="value in [1, inf)",
     samples=589,
     seconds=0.25,
@@ -31,13 +31,13 @@ SILENT = msgspec.structs.replace(
     CAUGHT,
     id="laplace",
     kind="control",
-    expected="not_violated",
-    verdict="not_violated",
+    expected=AuditVerdict.NOT_VIOLATED,
+    verdict=AuditVerdict.NOT_VIOLATED,
     caught_by="ε ≥ 1.2 would have been",
     true_delta=None,
 )
-MISSED = msgspec.structs.replace(CAUGHT, id="missed", verdict="not_violated")
-ACCUSED = msgspec.structs.replace(SILENT, id="accused", verdict="violated")
+MISSED = msgspec.structs.replace(CAUGHT, id="missed", verdict=AuditVerdict.NOT_VIOLATED)
+ACCUSED = msgspec.structs.replace(SILENT, id="accused", verdict=AuditVerdict.VIOLATED)
 
 
 def museum(*exhibits):

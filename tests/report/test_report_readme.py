@@ -6,7 +6,7 @@ import pytest
 
 from dpsco_verify.evidence import VERDICT_MEANING
 from dpsco_verify.reporting import FORMAT_NAMES, format_named
-from dpsco_verify.reporting.ours import MARKER
+from dpsco_verify.reporting.earlier_report import MARKER
 from dpsco_verify.reporting.summary import EXIT_MEANING, VERDICT_SYMBOLS, VERDICT_WORDS, Outcome
 
 README = (Path(__file__).parents[2] / "reports" / "README.md").read_text(encoding="utf-8")

@@ -6,8 +6,8 @@ import jsonschema
 import pytest
 
 from dpsco_verify.evidence import SCHEMA_VERSION
+from dpsco_verify.evidence.records_codec import encode
 from dpsco_verify.evidence.schema import results_schema, schema_bytes, shipped_schema
-from dpsco_verify.evidence.store import encode
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_the_top_level_is_the_documented_one(plain):
     document = json.loads(encode(plain))
     assert set(document) >= {
         "schema_version",
-        "paper",
+        "papers",
         "profile",
         "seed",
         "versions",
@@ -48,11 +48,14 @@ def test_the_top_level_is_the_documented_one(plain):
         "exit_code",
     }
     assert set(document["error_budget"]) == {"total", "spent", "by_claim"}
+    assert set(document["papers"][0]) == {"id", "title", "authors", "identifier"}
     assert set(document["claims"][0]) >= {
+        "paper",
         "id",
         "reference",
         "label",
         "reading",
+        "stance",
         "statement",
         "verdict",
         "expected",

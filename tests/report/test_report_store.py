@@ -8,7 +8,7 @@ import pytest
 
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import SCHEMA_VERSION, Quantity, Series, Verdict
-from dpsco_verify.evidence.store import decode, encode
+from dpsco_verify.evidence.records_codec import decode, encode
 
 
 def test_decoding_undoes_encoding(plain, nasty):

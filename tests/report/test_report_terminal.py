@@ -25,7 +25,7 @@ def test_eighty_columns_without_colour_say_everything(plain):
     for verdict in Verdict:
         assert f"{VERDICT_SYMBOLS[verdict]} {VERDICT_WORDS[verdict]}" in text
     assert text.count("as expected") >= len(plain.claims)
-    assert text.rstrip().endswith("Against the baseline: 6 as expected.")
+    assert " ".join(text.split()).endswith("Against the expectations: 6 as expected.")
     for part in (
         "Refuted or ill-posed, as expected",
         "tail/refuted",
@@ -48,7 +48,7 @@ def test_what_departs_comes_with_reasons_and_commands(nasty):
     text = printed(nasty, width=1000)
     assert "unexpected: expected certified" in text
     assert "undecided: expected certified" in text
-    assert "unexpected: no baseline" in text
+    assert "unexpected: no expectation" in text
     assert "expected certified, found not refuted." in text
     assert "reproduce: dpsco-verify audit --select a-b/c" in text
     assert text.index("Not as expected") < text.index("Refuted or ill-posed") < text.index("Exit code 1")

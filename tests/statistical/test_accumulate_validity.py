@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpsco_verify.inference import CellCounts, PrivacyEventTest, mean_test
+from dpsco_verify.inference import CellCounts, PrivacyEventTest, bounded_mean
 from dpsco_verify.ledger.e_values import event_e_value, mean_e_value
 from dpsco_verify.store import MeanObservations, RunEvidence, accumulate
 
@@ -29,7 +29,7 @@ def outcomes(level, log_e_value):
     """The outcomes of one run at the boundary: (log e-value, whether the run itself rejects) and its probability."""
     found: dict[tuple[float, bool], float] = {}
     for draws in itertools.product((0.0, 1.0), repeat=DRAWS):
-        decision = mean_test.decide(draws, bound=BOUND, low=0.0, high=1.0, alpha=level)
+        decision = bounded_mean.decide(draws, bound=BOUND, low=0.0, high=1.0, alpha=level)
         e_value = mean_e_value(
             draws, log_wealth=decision.log_wealth, bound=BOUND, low=0.0, high=1.0, alpha=level
         )
@@ -90,7 +90,7 @@ def test_an_e_value_of_a_mean_has_mean_one_at_the_boundary_and_less_inside(bound
     logs = np.empty(draws + 1)
     for late in range(draws + 1):
         seen = np.repeat([0.0, 1.0], [draws - late, late])
-        decision = mean_test.decide(seen, bound=bound, low=0.0, high=1.0, alpha=1e-6)
+        decision = bounded_mean.decide(seen, bound=bound, low=0.0, high=1.0, alpha=1e-6)
         logs[late] = mean_e_value(
             seen, log_wealth=decision.log_wealth, bound=bound, low=0.0, high=1.0, alpha=1e-6
         ).log_e_value

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from dpsco_verify.algorithm import Options, StoppingRule
-from dpsco_verify.auditing import whole_run
-from dpsco_verify.auditing.whole_run import audit_whole_runs, log_likelihood_ratio, use_law
+from dpsco_verify.algorithm import Options, StoppingRule, whole_runs
+from dpsco_verify.algorithm.whole_runs import audit_whole_runs, log_likelihood_ratio, use_law
 from dpsco_verify.errors import InputError
 from dpsco_verify.privacy.transcript import first_increment_delta, loop_transcript, one_use_delta, sum_delta
 
@@ -90,10 +89,10 @@ def test_the_implementation_lies_between_the_bounds(n, sigma, epsilon):
 def test_an_implementation_that_uses_every_point_is_found_above_the_bound(monkeypatch):
     """The differing point is used in every run, not in 5 of 8: the upper bound is 0.62, the mean close to 1."""
     n, sigma, epsilon = 8, 0.1, 0.5
-    right = whole_run.private_sgd
+    right = whole_runs.private_sgd
     every = Options(stopping=StoppingRule.ALL_POINTS)
     monkeypatch.setattr(
-        whole_run, "private_sgd", lambda data, **rest: right(data, **(rest | {"options": every}))
+        whole_runs, "private_sgd", lambda data, **rest: right(data, **(rest | {"options": every}))
     )
     result = audit_whole_runs(
         n=n, sigma=sigma, epsilon=epsilon, runs=600, alpha=1e-9, rng=np.random.default_rng(5)

@@ -247,8 +247,8 @@ def test_errors_in_the_strategy_come_through():
 @pytest.mark.parametrize(
     ("strategy", "score", "options", "said"),
     [
-        ([([1], [2])], outlier, {}, r"strategy=\[\(\[1\], \[2\]\)\] is no Hypothesis strategy"),
-        (st.integers(), outlier, {}, "strategy drew 0, which is no pair"),
+        ([([1], [2])], outlier, {}, r"strategy=\[\(\[1\], \[2\]\)\] is not a Hypothesis strategy"),
+        (st.integers(), outlier, {}, "strategy drew 0, which is not a pair"),
         (st.nothing(), outlier, {}, "strategy yields no pair"),
         (st.integers().filter(lambda _: False), outlier, {}, "strategy yields no pair"),
         (st.tuples(st.lists(st.text()), st.lists(st.text())), None, {}, "score=None is not callable"),
@@ -265,7 +265,12 @@ def test_errors_in_the_strategy_come_through():
             {"max_shrinks": -1},
             "max_shrinks=-1 is too small",
         ),
-        (st.tuples(st.none(), st.none()), lambda d, d_prime: 0.0, {"seed": 0.5}, "seed=0.5 is no integer"),
+        (
+            st.tuples(st.none(), st.none()),
+            lambda d, d_prime: 0.0,
+            {"seed": 0.5},
+            "seed=0.5 is not an integer",
+        ),
     ],
 )
 def test_what_cannot_be_searched_is_refused(strategy, score, options, said):

@@ -21,8 +21,8 @@ from dpsco_verify.inference import (
     CellCounts,
     PrivacyEventTest,
     average_log_e_value,
+    bounded_mean,
     goodness_of_fit,
-    mean_test,
     privacy_event_test,
 )
 from dpsco_verify.inference.bets import log_factors, log_wealth_of_counts
@@ -95,7 +95,7 @@ def test_null_runs_cross_no_more_often_than_the_level(name):
     for level in (0.01, 0.05, 0.2, 0.5):
         assert not surely_above((p_values <= level).sum(), runs, level)
     # The mean e-value is at most 1; cut at 20 it is bounded, and the test of a bounded mean has a level of its own.
-    assert not mean_test.decide(capped, bound=1.0, low=0.0, high=20.0, alpha=CHECK).rejected
+    assert not bounded_mean.decide(capped, bound=1.0, low=0.0, high=20.0, alpha=CHECK).rejected
 
 
 @pytest.mark.slow
@@ -112,7 +112,7 @@ def test_broken_e_values_are_caught():
         maxima[run] = min(20.0, math.exp(process.max_log_wealth))
         path = np.cumsum(log_factors(process.fractions, payoffs / 0.5), axis=1).max()
         hindsight += path >= -math.log(0.2)
-    assert mean_test.decide(maxima, bound=1.0, low=0.0, high=20.0, alpha=CHECK).rejected
+    assert bounded_mean.decide(maxima, bound=1.0, low=0.0, high=20.0, alpha=CHECK).rejected
     assert surely_above(hindsight, runs, 0.2)
 
 
@@ -218,11 +218,11 @@ def test_mean_mdv_is_sound_and_tight_on_laws_with_many_values(name, alpha):
     rng = np.random.default_rng(105)
     design = {"bound": 0.4, "low": 0.0, "high": 1.0, "alpha": alpha}
     samples, runs = 300, 1000
-    v = mean_test.minimum_detectable_violation(samples=samples, standard_deviation=deviation, **design)
+    v = bounded_mean.minimum_detectable_violation(samples=samples, standard_deviation=deviation, **design)
 
     def found(violation):
         return sum(
-            mean_test.decide(draw(rng, samples, 0.4 + violation), **design).rejected for _ in range(runs)
+            bounded_mean.decide(draw(rng, samples, 0.4 + violation), **design).rejected for _ in range(runs)
         )
 
     assert not surely_below(found(v), runs, 0.9)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsco_verify.ledger.statements.rate.regression import critical_value, regress
+from dpsco_verify.papers.arora2020.rate.regression import critical_value, regress
 
 SIZES = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
 RUNS = 100

@@ -10,13 +10,11 @@ import numpy as np
 import pytest
 
 from dpsco_verify.evidence import Sharpness, Verdict, checker
-from dpsco_verify.evidence.checker import AccumulatedEventEvidence, AccumulatedMeanEvidence
-from dpsco_verify.inference import CellCounts, PrivacyEventTest, mean_test
-from dpsco_verify.ledger.accumulation import decided_together, records
+from dpsco_verify.evidence.checker import AccumulatedEventEvidence, AccumulatedMeanEvidence, Kinds, issue
+from dpsco_verify.inference import CellCounts, PrivacyEventTest, bounded_mean
+from dpsco_verify.ledger.accumulation import _witness, decided_together, records
 from dpsco_verify.ledger.e_values import event_e_value, mean_e_value
-from dpsco_verify.ledger.evidence_certificates import accumulated_certificate
-from dpsco_verify.ledger.registry import find_claims
-from dpsco_verify.ledger.statement import Conclusion
+from dpsco_verify.ledger.statement import Decision
 from dpsco_verify.store import EValue, RunEvidence, accumulate
 
 pytestmark = pytest.mark.slow  # the everyday part has two minutes
@@ -27,7 +25,7 @@ EPSILON, DELTA = 0.5, 0.01
 
 def mean_value(seed, *, mean=0.62, bound=0.5, low=0.0):
     draws = np.random.default_rng(seed).beta(2.0, 2.0 * (1.0 - mean) / mean, size=80)
-    decision = mean_test.decide(draws, bound=bound, low=low, high=1.0, alpha=ALPHA)
+    decision = bounded_mean.decide(draws, bound=bound, low=low, high=1.0, alpha=ALPHA)
     return mean_e_value(draws, log_wealth=decision.log_wealth, bound=bound, low=low, high=1.0, alpha=ALPHA)
 
 
@@ -48,9 +46,7 @@ def runs_of(*values):
 
 
 def certificate(*values, alpha=ALPHA):
-    return accumulated_certificate(
-        "utility", "diameter", null_hypothesis="the null", alpha=alpha, runs=runs_of(*values)
-    )
+    return issue("utility", "diameter", _witness("the null", alpha=alpha, runs=runs_of(*values)))
 
 
 MEANS = tuple(mean_value(seed) for seed in range(3))
@@ -65,7 +61,7 @@ def test_the_product_is_computed_anew(values, kind):
     assert isinstance(found.witness, kind)
     total = math.fsum(one.log_e_value for one in values)
     assert math.log(float(Fraction(found.left))) == pytest.approx(total, abs=1e-6)
-    words = checker.check(checker.decode(msgspec.json.encode(found)))
+    words = checker.check(Kinds().decode(msgspec.json.encode(found)))
     assert "the runs of seeds 0, 10, 20" in words
     assert "the null, for utility/diameter" in words
 
@@ -186,8 +182,8 @@ def test_a_changed_event_certificate_is_rejected(change, reason):
 @pytest.mark.parametrize("seed", ['"-1"', '"01"', '"1.0"', "7"])
 def test_what_is_no_seed_is_no_certificate(seed):
     text = msgspec.json.encode(certificate(*MEANS)).decode()
-    with pytest.raises(checker.Rejected, match="this is no certificate"):
-        checker.decode(swapped(text, '"seed":"20"', f'"seed":{seed}').encode())
+    with pytest.raises(checker.Rejected, match="this is not a valid certificate"):
+        Kinds().decode(swapped(text, '"seed":"20"', f'"seed":{seed}').encode())
 
 
 def test_runs_of_different_claims_make_no_certificate():
@@ -202,7 +198,7 @@ def test_runs_of_different_claims_make_no_certificate():
 def test_indicators_are_counted():
     """A hundred thousand runs of an algorithm that were late or not are two numbers."""
     flags = np.repeat([0.0, 1.0], [4000, 600])
-    decision = mean_test.decide(flags, bound=0.1, low=0.0, high=1.0, alpha=ALPHA)
+    decision = bounded_mean.decide(flags, bound=0.1, low=0.0, high=1.0, alpha=ALPHA)
     one = mean_e_value(flags, log_wealth=decision.log_wealth, bound=0.1, low=0.0, high=1.0, alpha=ALPHA)
     found = certificate(*[one] * 3, alpha=1e-20)
     assert found.witness.runs[0].values == ("0", "1")
@@ -216,16 +212,14 @@ def test_runs_may_know_different_lower_bounds():
 
 # What the ledger makes of products.
 
-(CLAIM,) = find_claims(["utility/diameter"])
 
-
-def conclusion(verdict=Verdict.CERTIFIED):
+def decision(verdict=Verdict.CERTIFIED):
     sharpness = [
         Sharpness(constant="a", claimed=2.5, holds_with=1.7, needed=1.0, how="by a proof"),
         Sharpness(constant="b", claimed=2.5, holds_with=3.5, needed=3.0, how="by a proof"),
         Sharpness(constant="c", claimed=1.0, holds_with=2.0, needed=None, how="h", larger_is_stronger=True),
     ]
-    return Conclusion(verdict=verdict, summary="holds", evidence={}, sharpness=sharpness)
+    return Decision(verdict=verdict, summary="holds", evidence={}, sharpness=sharpness)
 
 
 def products(values, *, name="the null"):
@@ -234,35 +228,35 @@ def products(values, *, name="the null"):
 
 
 def test_a_product_that_rejects_refutes_what_a_proof_certified():
-    found = decided_together(CLAIM, conclusion(), products(MEANS))
+    found = decided_together(decision(), products(MEANS))
     assert found.verdict is Verdict.REFUTED
     assert "over 3 runs" in found.summary
     for part in ("the null", "run 1 (seed 0)", "run 2 (seed 10)", "run 3 (seed 20)"):
         assert part in found.counterexample
-    checker.check(found.certificate)
+    assert checker.check(issue("utility", "diameter", found.witness))
     # What was shown to hold was shown of another algorithm than the one that ran; a repair stays one.
     assert [one.holds_with for one in found.sharpness] == [None, 3.5, None]
     assert all(
-        one.needed == old.needed for one, old in zip(found.sharpness, conclusion().sharpness, strict=True)
+        one.needed == old.needed for one, old in zip(found.sharpness, decision().sharpness, strict=True)
     )
 
 
 def test_what_is_refuted_already_stays_as_it_is():
-    before = conclusion(Verdict.REFUTED)
-    assert decided_together(CLAIM, before, products(MEANS)) is before
+    before = decision(Verdict.REFUTED)
+    assert decided_together(before, products(MEANS)) is before
 
 
 def test_a_product_that_does_not_reject_changes_nothing():
-    before = conclusion()
-    assert decided_together(CLAIM, before, products(MEANS[:1])) is before
-    assert decided_together(CLAIM, before, {}) is before
+    before = decision()
+    assert decided_together(before, products(MEANS[:1])) is before
+    assert decided_together(before, {}) is before
 
 
 def test_of_two_products_the_clearer_is_certified():
     both = products(MEANS[:2], name="weaker") | products(MEANS, name="clearer")
     assert both["clearer"].rejected
     assert both["weaker"].rejected
-    assert decided_together(CLAIM, conclusion(), both).certificate.witness.null_hypothesis == "clearer"
+    assert decided_together(decision(), both).witness.null_hypothesis == "clearer"
 
 
 def test_records_tell_the_runs():

@@ -7,8 +7,8 @@ import math
 import pytest
 
 from dpsco_verify.errors import InputError
-from dpsco_verify.evidence import AccumulatedRecord, AccumulatedRun, Finding, Verdict
-from dpsco_verify.reporting import over_runs
+from dpsco_verify.evidence import AccumulatedRecord, AccumulatedRun, Finding, Stance, Verdict
+from dpsco_verify.reporting import accumulation
 
 
 def product(name, *logs, seeds=None, alpha=1e-6):
@@ -28,12 +28,14 @@ def product(name, *logs, seeds=None, alpha=1e-6):
 
 def finding(*products):
     shown = Finding(
+        paper="p",
         id="x",
         title="",
         reference="",
         label="",
         reading="r",
         reading_text="",
+        stance=Stance.PRINTED,
         statement="",
         verdict=Verdict.CERTIFIED,
         expected=None,
@@ -44,7 +46,7 @@ def finding(*products):
         seconds=0.0,
         **({"accumulated": products} if products else {}),
     )
-    return over_runs.tables(shown)
+    return accumulation.tables(shown)
 
 
 def test_without_products_there_is_no_table():

@@ -10,16 +10,17 @@ from fractions import Fraction
 import flint
 import pytest
 
+from dpsco_verify.choices import Profile
 from dpsco_verify.execution import SerialExecutor, execute
 from dpsco_verify.inference.budget import Share
-from dpsco_verify.ledger.profile import Profile
-from dpsco_verify.ledger.registry import find_claims
+from dpsco_verify.ledger.installed import installed_ledger
 from dpsco_verify.ledger.statement import Context
-from dpsco_verify.ledger.statements.single_step import statement as single_step
-from dpsco_verify.ledger.statements.single_step.work import points
-from dpsco_verify.ledger.statements.stopping_tail import statement as stopping_tail
-from dpsco_verify.ledger.statements.utility.statement import Utility
-from dpsco_verify.ledger.statements.utility.work import WORK, Work
+from dpsco_verify.ledger.units import Outcomes, Units
+from dpsco_verify.papers.arora2020.single_step import statement as single_step
+from dpsco_verify.papers.arora2020.single_step.work import points
+from dpsco_verify.papers.arora2020.stopping_tail import statement as stopping_tail
+from dpsco_verify.papers.arora2020.utility.statement import Utility
+from dpsco_verify.papers.arora2020.utility.work import WORK, Work
 from dpsco_verify.store import MeanObservations
 
 pytestmark = pytest.mark.slow  # runs of the algorithm
@@ -42,43 +43,36 @@ def small(monkeypatch):
             largest_n=64,
         )
 
-    def capped(reading, profile, *, factor):
+    def capped(places, profile, *, factor):
         cap = {Profile.QUICK: 4000, Profile.STANDARD: 6000}[profile]
-        return tuple(dataclasses.replace(p, cap=cap) for p in points(reading, profile, factor=factor))
+        return tuple(dataclasses.replace(p, cap=cap) for p in points(places, profile, factor=factor))
 
     for profile, runs in ((Profile.QUICK, 30), (Profile.STANDARD, 40)):
         monkeypatch.setitem(WORK, profile, work(runs))
         monkeypatch.setitem(
-            stopping_tail._WORK,
+            stopping_tail._EFFORT,
             profile,
-            stopping_tail._Work(largest_n=20, simulated=(16, 37), runs=10 * runs),
+            stopping_tail._Effort(largest_n=20, simulated=(16, 37), runs=10 * runs),
         )
     monkeypatch.setattr(single_step, "points", capped)
+    # The maps are costly and say nothing about samples.
+    monkeypatch.setattr(single_step, "panels", lambda batches, profile: ((2, 1),))
 
 
 def conclude(key, *, profile=Profile.QUICK, accumulate=False, seed=0):
-    (claim,) = find_claims([key])
+    (claim,) = installed_ledger().find([key])
     context = Context(
         profile=profile, seed=seed, share=Share(claim_id=key, alpha=1e-7), accumulate=accumulate
     )
-    units = claim.statement.units(claim.reading, context)
-    if key.startswith("single-step"):
-        # The maps are costly and say nothing about samples.
-        units = [unit for unit in units if "/audit/" in unit.name] + [
-            unit for unit in units if "n=2,m=1" in unit.name
-        ]
+    units = Units(claim.key, seed=seed)
+    work = claim.statement.plan(claim.reading, context, units)
     with SerialExecutor() as executor:
-        outcomes = execute(units, executor)
-    return claim.statement.conclude(claim.reading, context, outcomes)
-
-
-@pytest.fixture
-def one_panel(monkeypatch):
-    monkeypatch.setattr(single_step.SingleStep, "_panels", lambda self, reading, context: ((2, 1),))
+        outcomes = Outcomes(execute(list(units), executor))
+    return claim.statement.conclude(claim.reading, context, work, outcomes)
 
 
 @pytest.mark.parametrize("key", HANDING_OVER)
-def test_names_do_not_depend_on_seed_or_samples_and_levels_do_on_accumulation_alone(small, one_panel, key):
+def test_names_do_not_depend_on_seed_or_samples_and_levels_do_on_accumulation_alone(small, key):
     plain = conclude(key)
     more = conclude(key, profile=Profile.STANDARD, seed=5)
     together = conclude(key, accumulate=True)
@@ -103,7 +97,7 @@ def test_the_search_hands_over_nothing(small):
 
 
 @pytest.mark.parametrize("key", HANDING_OVER)
-def test_names_hold_what_the_null_hypothesis_depends_on_and_no_more(small, one_panel, key):
+def test_names_hold_what_the_null_hypothesis_depends_on_and_no_more(small, key):
     parameters = [json.loads(name[name.index("{") :]) for name in conclude(key).e_values]
     assert {frozenset(one) for one in parameters} == {
         {
@@ -124,7 +118,7 @@ def test_another_claim_has_other_names(small, monkeypatch):
 
 
 @pytest.mark.parametrize("key", HANDING_OVER)
-def test_an_e_value_is_the_wealth_at_the_end_and_not_above_it(small, one_panel, key):
+def test_an_e_value_is_the_wealth_at_the_end_and_not_above_it(small, key):
     """The checker's wealth, in balls and without the doubles' rounding, lies at or a hair above each e-value."""
     from dpsco_verify.evidence.checker.statistical import event_factor, event_wealth, mean_wealth
 
@@ -157,7 +151,7 @@ def test_a_level_is_halved_only_where_evidence_multiplies():
     plain = Context(profile=Profile.QUICK, seed=0, share=Share(claim_id="a", alpha=1e-6))
     together = dataclasses.replace(plain, accumulate=True)
     names = ["a", "b", "c"]
-    assert plain.levels(names, over_runs=["a"]) == plain.levels(names)
-    levels = together.levels(names, over_runs=["a"])
+    assert plain.levels(names, accumulated=["a"]) == plain.levels(names)
+    levels = together.levels(names, accumulated=["a"])
     assert levels == plain.levels(names) | {"a": plain.levels(names)["a"] / 2}
     assert together.spent(levels["a"]) == plain.spent(plain.levels(names)["a"]) == plain.levels(names)["a"]

@@ -225,7 +225,7 @@ def test_the_bits_of_floating_point_outputs_are_noted_and_judged_on_demand():
         ({"epsilon": math.nan}, "NaN"),
         ({"delta": 1.0}, "delta=1.0"),
         ({"claim": PureDP(1.0)}, "both given"),
-        ({"epsilon": None, "claim": 3}, "no privacy claim"),
+        ({"epsilon": None, "claim": 3}, "not a privacy claim"),
         ({"alpha": 0.0}, "alpha=0.0"),
         ({"samples": 10}, "samples=10"),
         ({"samples": 1e4}, "samples=10000.0"),
@@ -328,13 +328,13 @@ def test_a_result_says_which_relation_its_pair_seems_to_have():
 def test_strangers_are_judged_and_called_so():
     result = audit(laplace(1.0), [0.0] * 4, [1.0] * 4, epsilon=1.0, samples=3000)
     assert result.verdict is AuditVerdict.VIOLATED
-    assert "no neighbours under replace-one, add-remove or zero-out: all 4 records differ" in result.summary
+    assert "not neighbours under replace-one, add-remove or zero-out: all 4 records differ" in result.summary
     assert result.notes == ()
     pairs = [([0.0] * 4, [0.1] * 4), ([0.0], [5.0])]
     listed = audit(laplace(1.0), pairs=pairs, epsilon=1.0, samples=3000)
     assert listed.neighbours == "no relation was given; the pair seems to be replace-one and zero-out"
     (note,) = listed.notes
-    assert note.startswith("pairs[0]: no relation was given, and the data sets are no neighbours")
+    assert note.startswith("pairs[0]: no relation was given, and the data sets are not neighbours")
     assert note.endswith("all 4 records differ")
 
 

@@ -114,11 +114,11 @@ STRANGERS = [
     ("replace-one", TABLE, TABLE.rename(columns={"age": "years"}), r"columns \['age', .* d_prime \['years'"),
     ("replace-one", TABLE, TABLE.astype({"age": float}), "column 'age' of d has dtype int64"),
     ("replace-one", TABLE, TABLE["age"], "of type table and d_prime of type series"),
-    ("replace-one", 3.0, 4.0, "d of type float is no sequence of records"),
-    ("replace-one", np.float64(3.0), np.float64(4.0), "no sequence of records"),
-    ("replace-one", "abc", "abd", "d of type str is no sequence of records"),
-    ("replace-one", {"a": 1}, {"a": 2}, "d of type dict is no sequence of records"),
-    ("replace-one", [1], np.array(2), "d_prime of type ndarray is no sequence of records"),
+    ("replace-one", 3.0, 4.0, "d of type float is not a sequence of records"),
+    ("replace-one", np.float64(3.0), np.float64(4.0), "not a sequence of records"),
+    ("replace-one", "abc", "abd", "d of type str is not a sequence of records"),
+    ("replace-one", {"a": 1}, {"a": 2}, "d of type dict is not a sequence of records"),
+    ("replace-one", [1], np.array(2), "d_prime of type ndarray is not a sequence of records"),
     ("replace-all", [1], [2], "relation='replace-all' is unknown; give one of replace-one, add-remove, zero-out"),
     ("add-remove", [1, 2], [1, 3], "d has 2 records and d_prime 2; remove exactly one .*'replace-one'"),
     ("add-remove", [1, 2, 3], [1], "d has 3 records and d_prime 1"),
@@ -349,7 +349,7 @@ STRANGERS = [
 @pytest.mark.parametrize(("d", "d_prime", "difference"), STRANGERS)
 def test_strangers_are_called_so(d, d_prime, difference):
     assert recognised(d, d_prime) == (
-        "no relation was given, and the data sets are no neighbours under replace-one, add-remove or zero-out: "
+        "no relation was given, and the data sets are not neighbours under replace-one, add-remove or zero-out: "
         + difference,
         True,
     )

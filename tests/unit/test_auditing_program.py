@@ -162,12 +162,12 @@ def test_lines_that_are_outputs(line, expected):
     ("line", "why"),
     [
         ("", "is blank"),
-        ("hello", "is no JSON value: 'hello'"),
-        ("1 2", "is no JSON value"),
-        ("nan", "is no JSON value"),
+        ("hello", "is not a JSON value: 'hello'"),
+        ("1 2", "is not a JSON value"),
+        ("nan", "is not a JSON value"),
         ('{"x": 1}', "holds an object"),
         ('[[{"x": 1}]]', "holds an object"),
-        ("[" * 100_000, "is no JSON value"),
+        ("[" * 100_000, "is not a JSON value"),
         ("[" * 70 + "]" * 70, "nested more than 64 deep"),
     ],
 )
@@ -369,7 +369,7 @@ def test_a_line_too_many_that_comes_later(command):
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ("hello", "line 2 of its answer to request 1 (size=2) is no JSON value: 'hello'"),
+        ("hello", "line 2 of its answer to request 1 (size=2) is not a JSON value: 'hello'"),
         ("", "line 2 of its answer"),
     ],
 )
@@ -378,7 +378,7 @@ def test_nonsense(command, said, why):
 
 
 def test_bytes_that_are_no_text_and_lines_without_end(command, monkeypatch):
-    assert "line 1 of its answer to request 1 (size=5) is no UTF-8" in failing(command, "garbage")
+    assert "line 1 of its answer to request 1 (size=5) is not UTF-8" in failing(command, "garbage")
     monkeypatch.setattr(program, "_LONGEST_LINE", 1 << 20)
     assert "is longer than 1048576 bytes" in failing(command, "flood")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dpsco_verify.choices import Profile
 from dpsco_verify.comparison import comparison_units, plan_for
-from dpsco_verify.comparison.measure import Place, measure_system
+from dpsco_verify.comparison.measure import DesignPoint, measure_system
 from dpsco_verify.comparison.plan import Study
 from dpsco_verify.comparison.problems import PROBLEMS
 from dpsco_verify.comparison.questions import noise_of_schedules, potentials_on_the_simplex
@@ -14,7 +15,6 @@ from dpsco_verify.comparison.rates import RATES
 from dpsco_verify.comparison.work import nominal_seconds
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import CellState
-from dpsco_verify.ledger.profile import Profile
 from dpsco_verify.related import PrivacyBudget, System
 from dpsco_verify.related.catalogue import SYSTEMS
 
@@ -67,9 +67,9 @@ def test_a_users_choice_takes_the_place_of_the_profiles():
     plan = plan_for("standard", problems=["hinge"], sizes=[64, 16], epsilons=[0.5, 2.0], delta=1e-5, runs=3)
     assert plan.problems == ("hinge",)
     assert plan.places("hinge") == (
-        Place(n=16, epsilon=0.5),
-        Place(n=64, epsilon=0.5),
-        Place(n=64, epsilon=2.0),
+        DesignPoint(n=16, epsilon=0.5),
+        DesignPoint(n=64, epsilon=0.5),
+        DesignPoint(n=64, epsilon=2.0),
     )
     assert (plan.delta, plan.runs) == (1e-5, 3)
     assert len(comparison_units(plan, seed=0)) == len(SYSTEMS)
@@ -106,12 +106,12 @@ def test_all_systems_see_the_same_samples_and_another_seed_gives_others(monkeypa
             return original(self, sample, *rest, **more)
 
         monkeypatch.setattr(kind, "_fit", keep)
-        measured(name, (Place(n=40, epsilon=1.0), Place(n=40, epsilon=0.5)))
+        measured(name, (DesignPoint(n=40, epsilon=1.0), DesignPoint(n=40, epsilon=0.5)))
     first, second = seen["phased-sgd"], seen["iteration-sgd"]
     assert np.array_equal(first[0], second[0])
     # The same points for each ε too.
     assert np.array_equal(first[0], first[1])
-    measured("phased-sgd", (Place(n=40, epsilon=1.0),), seed=1)
+    measured("phased-sgd", (DesignPoint(n=40, epsilon=1.0),), seed=1)
     assert not np.array_equal(first[0], seen["phased-sgd"][-1])
 
 
@@ -120,7 +120,7 @@ def test_large_samples_are_taken_in_parts(monkeypatch):
     from dpsco_verify.comparison import measure
 
     monkeypatch.setattr(measure, "_NUMBERS_AT_ONCE", 3 * 40 * 5)
-    (cell,) = measured("phased-sgd", (Place(n=40, epsilon=1.0),))
+    (cell,) = measured("phased-sgd", (DesignPoint(n=40, epsilon=1.0),))
     assert cell.state is CellState.MEASURED
     assert cell.excess.shape == (5,)
     assert np.unique(cell.excess).size == 5
@@ -130,7 +130,7 @@ def test_what_is_too_slow_is_left_out_without_a_clock():
     task = PROBLEMS["linear-signs-5"].task
     system = SYSTEMS["noisy-sgd-erm"]
     wanted = nominal_seconds(system, system.calibrate(task, 300, BUDGET), task, runs=5)
-    place = (Place(n=300, epsilon=1.0),)
+    place = (DesignPoint(n=300, epsilon=1.0),)
     (cell,) = measured("noisy-sgd-erm", place, most_seconds=0.99 * wanted)
     assert cell.state is CellState.TOO_SLOW
     assert cell.gradient_queries == 300**2 - 1
@@ -138,13 +138,13 @@ def test_what_is_too_slow_is_left_out_without_a_clock():
 
 
 def test_a_condition_that_is_not_met_is_told():
-    (cell,) = measured("phased-sgd", (Place(n=300, epsilon=1.0),), problem="hinge")
+    (cell,) = measured("phased-sgd", (DesignPoint(n=300, epsilon=1.0),), problem="hinge")
     assert cell.state is CellState.CONDITIONS
     assert "no Lipschitz gradient" in cell.reason
 
 
 def test_excess_risk_counts_from_the_lower_bound():
-    (cell,) = measured("mirror-descent-euclidean", (Place(n=500, epsilon=1.0),))
+    (cell,) = measured("mirror-descent-euclidean", (DesignPoint(n=500, epsilon=1.0),))
     problem = PROBLEMS["linear-signs-5"]
     assert (cell.excess >= 0.0).all()
     assert cell.excess.max() <= problem.population.lipschitz * problem.convex_set.diameter

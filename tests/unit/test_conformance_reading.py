@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsco_verify.algorithm.conformance.checks.independence import repeated_rows
+from dpsco_verify.algorithm.conformance.checks.noise import repeated_rows
 from dpsco_verify.algorithm.conformance.explanation import (
     Steps,
     explain,

@@ -4,54 +4,57 @@ from __future__ import annotations
 
 import ast
 import json
+import sys
 from pathlib import Path
 
 import msgspec
 import pytest
 
 import dpsco_verify.evidence.checker as checker_package
+from dpsco_verify import papers
 from dpsco_verify.evidence import checker
-from dpsco_verify.evidence.checker import (
-    AzumaMismatch,
-    AzumaRepair,
-    BregmanDualConstant,
-    BregmanDualTight,
-    CompositionViolation,
-    DualityConstant,
-    DualityEntropyViolation,
-    DualNormSign,
-    EventEvidence,
-    ExpLinear,
-    FreshSumInstance,
-    FreshSumViolation,
-    GradientQueries,
-    KlConstant,
-    McDiarmidGap,
-    MeanEvidence,
-    OsmdLiteralViolation,
-    OutputDefined,
-    PrivacyRange,
-    RateConstant,
+from dpsco_verify.evidence.checker import EventEvidence, MeanEvidence, Rejected, Unreadable, issue
+from dpsco_verify.ledger.installed import installed_ledger
+from dpsco_verify.papers.arora2020.azuma_step.certificates import AzumaMismatch, AzumaRepair
+from dpsco_verify.papers.arora2020.bregman_dual.certificates import BregmanDualConstant, BregmanDualTight
+from dpsco_verify.papers.arora2020.composition.certificates import CompositionViolation
+from dpsco_verify.papers.arora2020.dual_norm.certificates import DualNormSign
+from dpsco_verify.papers.arora2020.duality.certificates import DualityConstant, DualityEntropyViolation
+from dpsco_verify.papers.arora2020.exp_linear.certificates import ExpLinear
+from dpsco_verify.papers.arora2020.fresh_sum.certificates import FreshSumInstance, FreshSumViolation
+from dpsco_verify.papers.arora2020.gradient_queries.certificates import GradientQueries
+from dpsco_verify.papers.arora2020.kl_bound.certificates import KlConstant
+from dpsco_verify.papers.arora2020.output.certificates import OutputDefined
+from dpsco_verify.papers.arora2020.privacy.certificates import PrivacyRange
+from dpsco_verify.papers.arora2020.rate.certificates import RateConstant
+from dpsco_verify.papers.arora2020.regret.certificates import (
     RegretConstant,
     RegretDriftViolation,
     RegretVarianceViolation,
-    Rejected,
-    RiskConstants,
-    RiskDriftViolation,
-    SingleStepRepair,
-    SingleStepViolation,
+)
+from dpsco_verify.papers.arora2020.regret_osmd.certificates import OsmdLiteralViolation
+from dpsco_verify.papers.arora2020.risk.certificates import RiskConstants, RiskDriftViolation
+from dpsco_verify.papers.arora2020.single_step.certificates import SingleStepRepair, SingleStepViolation
+from dpsco_verify.papers.arora2020.stopping_mean.certificates import (
     StoppingMeanConstant,
     StoppingMeanUnbounded,
+)
+from dpsco_verify.papers.arora2020.stopping_tail.certificates import (
     StoppingTailExponent,
     StoppingTailViolation,
+)
+from dpsco_verify.papers.arora2020.tail_integral.certificates import (
+    McDiarmidGap,
     TailIntegralExponent,
     TailIntegralViolation,
-    Unreadable,
+)
+from dpsco_verify.papers.arora2020.utility.certificates import (
     UtilityConstant,
     UtilityDriftViolation,
     UtilityVarianceViolation,
-    issue,
 )
+
+decode = installed_ledger().kinds.decode
 
 STEP = {
     "n": 16,
@@ -178,7 +181,7 @@ def as_tree(name):
 
 def accepted(tree):
     try:
-        checker.check(checker.decode(json.dumps(tree).encode()))
+        checker.check(decode(json.dumps(tree).encode()))
     except Rejected:
         return False
     return True
@@ -412,31 +415,45 @@ def test_too_little_evidence_is_rejected():
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b"not json"])
 def test_what_is_no_json_is_unreadable(data):
     with pytest.raises(Unreadable):
-        checker.decode(data)
+        decode(data)
 
 
 @pytest.mark.parametrize("data", [b"{}", b"[]", b"3", b'{"schema": 1}', b'{"schema": 2}'])
 def test_what_is_no_certificate_is_rejected(data):
     with pytest.raises(Rejected):
-        checker.decode(data)
+        decode(data)
 
 
-def test_the_checker_is_independent():
+def checked_files():
+    """The checker's own files, and those beside the statements in which its kinds of witnesses stand."""
+    own = sorted(Path(checker_package.__file__).parent.glob("*.py"))
+    (folder,) = papers.__path__
+    kinds = sorted(Path(folder).glob("*/*/certificates.py"))
+    assert len(own) > 5
+    assert len(kinds) > 20
+    return own + kinds
+
+
+@pytest.mark.parametrize("file", checked_files(), ids=lambda file: "-".join(file.parts[-3:]))
+def test_the_checker_is_independent(file):
     """It imports the standard library, python-flint, msgspec and itself; each of its files can be read at one go."""
-    import sys
+    source = file.read_text(encoding="utf-8")
+    assert len(source.splitlines()) < 250
+    for node in ast.walk(ast.parse(source)):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            names = [node.module]
+        for name in names:
+            top = name.split(".")[0]
+            own = name.startswith("dpsco_verify.evidence.checker")
+            of_a_kind = name.startswith("dpsco_verify.papers.") and name.endswith(".certificates")
+            assert own or of_a_kind or top in {"flint", "msgspec"} or top in sys.stdlib_module_names, name
+            assert own or not of_a_kind or file.name == "certificates.py", name
 
-    folder = Path(checker_package.__file__).parent
-    for file in folder.glob("*.py"):
-        source = file.read_text(encoding="utf-8")
-        assert len(source.splitlines()) < 250, file.name
-        for node in ast.walk(ast.parse(source)):
-            names = []
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                assert node.level == 0
-                names = [node.module]
-            for name in names:
-                top = name.split(".")[0]
-                own = name.startswith("dpsco_verify.evidence.checker")
-                assert own or top in {"flint", "msgspec"} or top in sys.stdlib_module_names, name
+
+def test_every_kind_of_the_paper_is_tried():
+    tried = {type(witness) for _, _, witness in CERTIFICATES.values()}
+    assert tried == {*installed_ledger().paper("arora2020").witness_kinds, MeanEvidence, EventEvidence}

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from dpsco_verify.cli.options import EXECUTORS
 from dpsco_verify.errors import InputError
 from dpsco_verify.execution import (
     ExecutorChoice,
@@ -149,10 +148,10 @@ def test_the_executor_follows_from_what_is_given(choice, kind):
     ("choice", "words"),
     [
         ({"jobs": 0}, "jobs=0 is too small"),
-        ({"jobs": 2, "kind": ExecutorKind.SERIAL}, "jobs=2 stands beside executor='serial'"),
+        ({"jobs": 2, "kind": ExecutorKind.SERIAL}, "jobs=2 cannot be combined with executor='serial'"),
         (
             {"scheduler": "tcp://a:1", "kind": ExecutorKind.LOKY},
-            "scheduler='tcp://a:1' stands beside executor='loky'",
+            "scheduler='tcp://a:1' cannot be combined with executor='loky'",
         ),
     ],
 )
@@ -164,7 +163,3 @@ def test_what_does_not_go_together_is_refused(choice, words):
 def test_a_number_of_jobs_is_a_choice():
     with make_executor(1) as executor:
         assert isinstance(executor, SerialExecutor)
-
-
-def test_the_command_line_names_the_executors_that_there_are():
-    assert set(EXECUTORS) == {kind.value for kind in ExecutorKind}

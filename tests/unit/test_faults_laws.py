@@ -251,5 +251,5 @@ def test_the_analytic_calibration_against_bisection_in_thirty_digits():
 
 
 def test_there_are_six_algorithms():
-    with pytest.raises(InputError, match="number=7 is no algorithm"):
+    with pytest.raises(InputError, match="number=7 is not an algorithm"):
         algorithm(7, epsilon=1.0, cutoff=1, threshold=0.0)

@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import binom, norm
 
 from dpsco_verify.errors import InputError
-from dpsco_verify.inference import BettingEProcess, binomial, mean_test, privacy_event_test
+from dpsco_verify.inference import BettingEProcess, binomial, bounded_mean, privacy_event_test
 from dpsco_verify.inference.bets import log_wealth_of_counts
 from dpsco_verify.inference.search import smallest_integer, smallest_violation
 
@@ -54,7 +54,9 @@ def end_power(bound, low, high, law, samples, alpha):
 @pytest.mark.parametrize("bound", [0.02, 0.3, 0.8])
 def test_worst_case_mean_mdv_is_sound_and_tight(bound, alpha):
     samples = 400
-    v = mean_test.minimum_detectable_violation(bound=bound, low=0.0, high=1.0, samples=samples, alpha=alpha)
+    v = bounded_mean.minimum_detectable_violation(
+        bound=bound, low=0.0, high=1.0, samples=samples, alpha=alpha
+    )
     assert end_power(bound, 0.0, 1.0, (0.0, 1.0, bound + v), samples, alpha) >= 0.9
     assert peeking_power(bound, 0.0, 1.0, (0.0, 1.0, bound + v / 2.0), samples, alpha) < 0.9
     # Other laws of that mean, less spread, are found as well.
@@ -77,7 +79,7 @@ def test_worst_case_power_is_the_bound_that_the_module_derives(alpha):
         law[wealth < -math.log(alpha * r)].sum() / (1.0 - r)
         for r in (0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 1e-3)
     ]
-    ours = mean_test.power_lower_bound(
+    ours = bounded_mean.power_lower_bound(
         mean=mean, bound=bound, low=0.0, high=1.0, samples=samples, alpha=alpha
     )
     assert 0.0 < ours < 1.0
@@ -101,8 +103,8 @@ def two_point_laws(mean, deviation, low, high):
 def test_variance_aware_mean_mdv_is_sound_and_tight(bound, deviation, alpha):
     samples = 400
     design = {"bound": bound, "low": 0.0, "high": 1.0, "alpha": alpha, "standard_deviation": deviation}
-    v = mean_test.minimum_detectable_violation(samples=samples, **design)
-    assert v <= mean_test.minimum_detectable_violation(
+    v = bounded_mean.minimum_detectable_violation(samples=samples, **design)
+    assert v <= bounded_mean.minimum_detectable_violation(
         samples=samples, **(design | {"standard_deviation": None})
     )
     for law in two_point_laws(bound + v, deviation, 0.0, 1.0).values():
@@ -116,29 +118,29 @@ def test_variance_aware_mean_mdv_is_sound_and_tight(bound, deviation, alpha):
 
 
 def test_mean_mdv_at_power_close_to_one():
-    v = mean_test.minimum_detectable_violation(
+    v = bounded_mean.minimum_detectable_violation(
         bound=0.3, low=0.0, high=1.0, samples=1000, alpha=1e-6, power=1.0 - 1e-9
     )
     miss = 1.0 - end_power(0.3, 0.0, 1.0, (0.0, 1.0, 0.3 + v), 1000, 1e-6)
     assert miss <= 1e-9 + 1e-13
-    assert v < 2.0 * mean_test.minimum_detectable_violation(
+    assert v < 2.0 * bounded_mean.minimum_detectable_violation(
         bound=0.3, low=0.0, high=1.0, samples=1000, alpha=1e-6
     )
 
 
 def test_mean_mdv_is_infinite_when_nothing_would_be_found():
     design = {"bound": 0.5, "low": 0.0, "high": 1.0, "alpha": 1e-6}
-    assert mean_test.minimum_detectable_violation(samples=10, **design) == math.inf
+    assert bounded_mean.minimum_detectable_violation(samples=10, **design) == math.inf
     # Not even 10 times the top is enough there, as the test itself says.
-    assert not mean_test.decide(np.ones(10), **design).rejected
-    assert mean_test.power_lower_bound(mean=1.0, samples=10, **design) == 0.0
+    assert not bounded_mean.decide(np.ones(10), **design).rejected
+    assert bounded_mean.power_lower_bound(mean=1.0, samples=10, **design) == 0.0
 
 
 def test_mean_mdv_does_not_depend_on_the_unit():
-    unit = mean_test.minimum_detectable_violation(
+    unit = bounded_mean.minimum_detectable_violation(
         bound=0.3, low=0.0, high=1.0, samples=500, alpha=1e-3, standard_deviation=0.1
     )
-    scaled = mean_test.minimum_detectable_violation(
+    scaled = bounded_mean.minimum_detectable_violation(
         bound=-2.0 + 0.3 * 40.0, low=-2.0, high=38.0, samples=500, alpha=1e-3, standard_deviation=4.0
     )
     assert scaled == pytest.approx(40.0 * unit, rel=1e-6)
@@ -147,10 +149,10 @@ def test_mean_mdv_does_not_depend_on_the_unit():
 @pytest.mark.parametrize("deviation", [None, 0.1, 0.0])
 def test_required_mean_samples_are_enough_and_half_is_not_certified(deviation):
     design = {"bound": 0.3, "low": 0.0, "high": 1.0, "alpha": 1e-6, "standard_deviation": deviation}
-    n = mean_test.required_samples(violation=0.04, **design)
-    assert mean_test.power_lower_bound(mean=0.34, samples=n, **design) >= 0.9
-    assert mean_test.power_lower_bound(mean=0.34, samples=n // 2, **design) < 0.9
-    assert mean_test.minimum_detectable_violation(samples=n, **design) <= 0.04
+    n = bounded_mean.required_samples(violation=0.04, **design)
+    assert bounded_mean.power_lower_bound(mean=0.34, samples=n, **design) >= 0.9
+    assert bounded_mean.power_lower_bound(mean=0.34, samples=n // 2, **design) < 0.9
+    assert bounded_mean.minimum_detectable_violation(samples=n, **design) <= 0.04
 
 
 @pytest.mark.parametrize(("alpha", "factor"), [(0.05, 3.3), (1e-3, 2.1), (1e-6, 1.65), (1e-9, 1.5)])
@@ -158,7 +160,7 @@ def test_required_mean_samples_are_enough_and_half_is_not_certified(deviation):
 def test_price_of_being_valid_at_every_time(p0, p1, alpha, factor):
     # Against the exact fixed-sample binomial test, which may be looked at once only.
     fixed = binomial.required_samples(probability=p1, null_probability=p0, alpha=alpha)
-    anytime = mean_test.required_samples(violation=p1 - p0, bound=p0, low=0.0, high=1.0, alpha=alpha)
+    anytime = bounded_mean.required_samples(violation=p1 - p0, bound=p0, low=0.0, high=1.0, alpha=alpha)
     assert fixed < anytime <= factor * fixed
 
 
@@ -286,17 +288,17 @@ PRIVACY = {"epsilon": 1.0, "delta": 0.0, "q": 0.1, "alpha": 0.05}
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: mean_test.decide([0.1], **(MEAN | {"bound": 1.0})),
-        lambda: mean_test.decide([0.1], **(MEAN | {"bound": 0.0})),
-        lambda: mean_test.decide([0.1], **(MEAN | {"low": 2.0})),
-        lambda: mean_test.decide([1.1], **MEAN),
-        lambda: mean_test.decide([math.nan], **MEAN),
-        lambda: mean_test.minimum_detectable_violation(samples=0, **MEAN),
-        lambda: mean_test.minimum_detectable_violation(samples=10, standard_deviation=-1.0, **MEAN),
-        lambda: mean_test.minimum_detectable_violation(samples=10, power=1.0, **MEAN),
-        lambda: mean_test.required_samples(violation=0.8, **MEAN),
-        lambda: mean_test.required_samples(violation=0.0, **MEAN),
-        lambda: mean_test.power_lower_bound(mean=0.3, samples=10, **MEAN),
+        lambda: bounded_mean.decide([0.1], **(MEAN | {"bound": 1.0})),
+        lambda: bounded_mean.decide([0.1], **(MEAN | {"bound": 0.0})),
+        lambda: bounded_mean.decide([0.1], **(MEAN | {"low": 2.0})),
+        lambda: bounded_mean.decide([1.1], **MEAN),
+        lambda: bounded_mean.decide([math.nan], **MEAN),
+        lambda: bounded_mean.minimum_detectable_violation(samples=0, **MEAN),
+        lambda: bounded_mean.minimum_detectable_violation(samples=10, standard_deviation=-1.0, **MEAN),
+        lambda: bounded_mean.minimum_detectable_violation(samples=10, power=1.0, **MEAN),
+        lambda: bounded_mean.required_samples(violation=0.8, **MEAN),
+        lambda: bounded_mean.required_samples(violation=0.0, **MEAN),
+        lambda: bounded_mean.power_lower_bound(mean=0.3, samples=10, **MEAN),
         lambda: privacy_event_test.minimum_detectable_violation(samples=0, **PRIVACY),
         lambda: privacy_event_test.minimum_detectable_violation(samples=10, **(PRIVACY | {"q": 1.1})),
         lambda: privacy_event_test.minimum_detectable_violation(samples=10, power=0.0, **PRIVACY),

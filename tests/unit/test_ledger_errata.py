@@ -11,21 +11,24 @@ from dpsco_verify.evidence import (
     Finding,
     ProofStep,
     Sharpness,
+    Stance,
     Verdict,
 )
 from dpsco_verify.ledger.errata import FAILING, HOLDING, Discrepancy, errata
-from dpsco_verify.ledger.registry import STATEMENTS, all_claims, all_discrepancies
+from dpsco_verify.ledger.installed import installed_ledger
 
 
 def finding(key, verdict, *, steps=(), sharpness=()):
     id_, _, reading = key.partition("/")
     return Finding(
+        paper="first",
         id=id_,
         title=f"title of {id_}",
         reference="Theorem 1",
         label="thm:one",
         reading=reading,
         reading_text="",
+        stance=Stance.PRINTED,
         statement="",
         verdict=verdict,
         expected=verdict,
@@ -62,8 +65,8 @@ CORRECTED = finding("a/corrected", Verdict.CERTIFIED, sharpness=(CONSTANT,))
 
 
 def test_a_refuted_reading_lists_its_discrepancy_with_the_repaired_constant():
-    (found,) = errata([LITERAL, CORRECTED], [("Theorem 1", discrepancy())])
-    assert found.id == "slip"
+    (found,) = errata([LITERAL, CORRECTED], [("first", "Theorem 1", discrepancy())])
+    assert (found.paper, found.id) == ("first", "slip")
     assert found.shown_by == ("a/literal",)
     assert found.consequence is Consequence.NOTHING
     assert found.rests_on == ("a/corrected",)
@@ -72,7 +75,7 @@ def test_a_refuted_reading_lists_its_discrepancy_with_the_repaired_constant():
 
 @pytest.mark.parametrize("verdict", sorted(HOLDING | {Verdict.INCONCLUSIVE}))
 def test_what_does_not_fail_lists_nothing(verdict):
-    assert errata([finding("a/literal", verdict)], [("Theorem 1", discrepancy())]) == ()
+    assert errata([finding("a/literal", verdict)], [("first", "Theorem 1", discrepancy())]) == ()
 
 
 @pytest.mark.parametrize("verdict", sorted(FAILING))
@@ -80,7 +83,7 @@ def test_what_does_not_fail_lists_nothing(verdict):
 def test_a_step_is_named_in_any_reading_of_its_statement(verdict, reading):
     (found,) = errata(
         [finding(f"b/{reading}", Verdict.CERTIFIED, steps=[("step", verdict), ("other", Verdict.CERTIFIED)])],
-        [("Theorem 1", discrepancy())],
+        [("first", "Theorem 1", discrepancy())],
     )
     assert found.shown_by == (f"b/{reading}#step",)
     assert found.not_verified == ("a/corrected",)
@@ -88,14 +91,14 @@ def test_a_step_is_named_in_any_reading_of_its_statement(verdict, reading):
 
 @pytest.mark.parametrize("verdict", sorted(FAILING | {Verdict.INCONCLUSIVE}))
 def test_a_mild_consequence_does_not_outlive_what_it_rests_on(verdict):
-    found = errata([LITERAL, finding("a/corrected", verdict)], [("Theorem 1", discrepancy())])
+    found = errata([LITERAL, finding("a/corrected", verdict)], [("first", "Theorem 1", discrepancy())])
     assert next(e for e in found if e.id == "slip").consequence is Consequence.GUARANTEE
 
 
 def test_the_gravest_come_first_and_what_nobody_described_is_grave():
     found = errata(
         [LITERAL, CORRECTED, finding("z/new", Verdict.REFUTED, steps=[("s", Verdict.ILL_POSED)])],
-        [("Theorem 1", discrepancy())],
+        [("first", "Theorem 1", discrepancy())],
     )
     assert [e.consequence for e in found] == [
         Consequence.GUARANTEE,
@@ -104,19 +107,22 @@ def test_the_gravest_come_first_and_what_nobody_described_is_grave():
     ]
     assert [e.shown_by for e in found] == [("z/new",), ("z/new#s",), ("a/literal",)]
     assert found[0].text == "summary of z/new"
+    assert {e.paper for e in found} == {"first"}
 
 
 def test_a_step_of_another_statement_is_another_step():
     other = finding("c/one", Verdict.CERTIFIED, steps=[("step", Verdict.REFUTED)])
-    assert [e.id for e in errata([other], [("Theorem 1", discrepancy())])] == ["c-one-step"]
+    assert [e.id for e in errata([other], [("first", "Theorem 1", discrepancy())])] == ["c-one-step"]
 
 
 def test_every_name_in_the_ledger_exists():
-    keys = {claim.key for claim in all_claims()}
-    ids = {statement.id for statement in STATEMENTS}
-    described = [d for _, d in all_discrepancies()]
-    assert len({d.id for d in described}) == len(described)
-    for d in described:
+    ledger = installed_ledger()
+    described = [d for _, _, d in ledger.discrepancies]
+    assert len({d.id for d in described}) == len(described) > 10
+    for paper, _, d in ledger.discrepancies:
+        # A paper's discrepancies speak of the paper's own readings.
+        keys = {claim.key for claim in ledger.paper(paper).claims}
+        ids = {statement.id for statement in ledger.paper(paper).statements}
         for name in d.shown_by:
             reading, _, step = name.partition("#")
             assert reading in (keys | ids if step else keys), name

@@ -11,14 +11,14 @@ from mpmath import zeta
 from scipy.stats import norm
 
 from dpsco_verify.algorithm import main_schedule
+from dpsco_verify.choices import Profile
 from dpsco_verify.errors import InputError
-from dpsco_verify.ledger.profile import Profile
-from dpsco_verify.ledger.statements.rate.exact import WALK_CONSTANT, expected_risk, limit_coefficient
-from dpsco_verify.ledger.statements.rate.measure import exact, measure
-from dpsco_verify.ledger.statements.rate.plan import PLANS, Cell
-from dpsco_verify.ledger.statements.rate.regression import critical_value, project, regress
-from dpsco_verify.ledger.statements.rate.upper import rate_exponent
-from dpsco_verify.ledger.statements.risk.instances import smallest_useful_n
+from dpsco_verify.papers.arora2020.rate.exact import WALK_CONSTANT, expected_risk, limit_coefficient
+from dpsco_verify.papers.arora2020.rate.measure import exact, measure
+from dpsco_verify.papers.arora2020.rate.plan import PLANS, Cell
+from dpsco_verify.papers.arora2020.rate.regression import critical_value, project, regress
+from dpsco_verify.papers.arora2020.rate.upper import rate_exponent
+from dpsco_verify.papers.arora2020.risk.instances import smallest_useful_n
 
 
 def walk(n, s, runs, rng):
@@ -65,7 +65,7 @@ def test_the_exact_expectation_is_that_of_the_implementation(cell):
 
 
 def test_chunks_give_as_many_runs(monkeypatch):
-    from dpsco_verify.ledger.statements.rate import measure as module
+    from dpsco_verify.papers.arora2020.rate import measure as module
 
     monkeypatch.setattr(module, "_CHUNK_BYTES", 16 * 2 * 3)
     cell = Cell(n=16, dimension=2, delta=0.5)

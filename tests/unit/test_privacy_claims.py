@@ -398,8 +398,8 @@ def test_a_trade_off_is_looked_at_where_it_matters():
         (lambda a: (1.0 - a) * (0.5 + 0.5 * (a > 0.45)), "f increases"),
         (lambda a: (1.0 - a) * (1.0 - 0.5 * (a > 0.45)), "f is not convex"),
         (lambda a: (1.0 - a) / (1.0 + math.exp(40.0 * (a - 0.5))), "f is not convex"),
-        (lambda a: "much", "is no number"),
-        (lambda a: None, "is no number"),
+        (lambda a: "much", "is not a number"),
+        (lambda a: None, "is not a number"),
     ],
 )
 def test_what_is_no_trade_off_function_is_refused(f, message):
@@ -413,7 +413,7 @@ def test_what_is_no_trade_off_function_is_refused(f, message):
         (lambda e: math.nan, r"delta_of_epsilon\(0.5\)=nan"),
         (lambda e: 1.5, r"delta_of_epsilon\(0.5\)=1.5 is outside \[0, 1\]"),
         (lambda e: -1e-9, "is outside"),
-        (lambda e: None, "is no number"),
+        (lambda e: None, "is not a number"),
     ],
 )
 def test_what_is_no_privacy_curve_is_refused(curve, message):

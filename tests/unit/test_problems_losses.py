@@ -151,7 +151,7 @@ def test_lipschitz_refuses_a_radius_that_is_none(loss, radius):
         (Logistic(), [[1.0, 0.0]], "label="),
         (AbsoluteDeviation(), [[1.0]], "at least 2 numbers"),
         (AbsoluteDeviation(), 3.0, "at least 2 numbers"),
-        (Huber(1.0), [["a", "b"]], "no array of numbers"),
+        (Huber(1.0), [["a", "b"]], "not an array of numbers"),
     ],
 )
 def test_data_that_do_not_fit_are_refused(loss, data, message):

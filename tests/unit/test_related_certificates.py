@@ -11,21 +11,24 @@ import pytest
 from scipy import stats
 
 from dpsco_verify.evidence import checker
-from dpsco_verify.evidence.checker import (
-    IterationBatches,
-    IterationStepViolation,
+from dpsco_verify.evidence.checker import Rejected, issue
+from dpsco_verify.geometry import Box
+from dpsco_verify.ledger.installed import installed_ledger
+from dpsco_verify.papers.bassily2014.noisy_sgd_erm.certificates import NoisySgdViolation
+from dpsco_verify.papers.bassily2019.minibatch.certificates import (
     MinibatchViolation,
-    NoisySgdViolation,
-    ObjectivePerturbationLoss,
+    SmoothedMinibatchViolation,
+)
+from dpsco_verify.papers.chaudhuri2011.objective_perturbation.certificates import ObjectivePerturbationLoss
+from dpsco_verify.papers.chaudhuri2011.output_perturbation.certificates import (
     OutputPerturbationRate,
     OutputPerturbationViolation,
-    PhasedErmNoise,
-    PhasedSgdNoise,
-    Rejected,
-    SmoothedMinibatchViolation,
-    issue,
 )
-from dpsco_verify.geometry import Box
+from dpsco_verify.papers.feldman2020.iteration_sgd.certificates import (
+    IterationBatches,
+    IterationStepViolation,
+)
+from dpsco_verify.papers.feldman2020.phased.certificates import PhasedErmNoise, PhasedSgdNoise
 from dpsco_verify.problems import Linear
 from dpsco_verify.related import PrivacyBudget, Task
 from dpsco_verify.related.minibatch_sgd import MinibatchSgd
@@ -97,7 +100,7 @@ def as_tree(name):
 
 def accepted(tree):
     try:
-        checker.check(checker.decode(json.dumps(tree).encode()))
+        checker.check(installed_ledger().kinds.decode(json.dumps(tree).encode()))
     except Rejected:
         return False
     return True
@@ -138,6 +141,14 @@ def test_accepted_as_issued_and_rejected_with_any_field_changed_or_missing(name)
         assert not accepted(tree), f"{path} is missing and was not missed"
         parent[path[-1]] = original
     assert accepted(tree)
+
+
+def test_every_kind_of_the_related_papers_is_tried():
+    tried = {type(witness) for _, _, witness in CERTIFICATES.values()}
+    ledger = installed_ledger()
+    papers = {ledger.find([claim])[0].paper for claim, _, _ in CERTIFICATES.values()}
+    assert len(papers) == 4
+    assert tried == {kind for paper in papers for kind in ledger.paper(paper).witness_kinds}
 
 
 @pytest.mark.parametrize(

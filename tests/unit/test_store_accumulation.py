@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpsco_verify.errors import InputError
-from dpsco_verify.inference import mean_test
+from dpsco_verify.inference import bounded_mean
 from dpsco_verify.store import (
     EValue,
     EvidenceStore,
@@ -17,8 +17,8 @@ from dpsco_verify.store import (
     RunEvidence,
     StoreError,
     accumulate,
+    accumulate_in_store,
     null_name,
-    over_runs,
 )
 
 SEEN = MeanObservations.of([0.0, 1.0, 1.0], bound=0.5, low=0.0, fractions=np.array([0.5, 0.25]))
@@ -78,7 +78,7 @@ def test_an_e_value_of_zero_stays_zero():
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_what_is_no_e_value_is_refused(value):
-    with pytest.raises(InputError, match="is no log of an e-value"):
+    with pytest.raises(InputError, match="is not the log of an e-value"):
         accumulate((run(1, 1, value),), run(2, 2, 0.0), alpha=0.05)
 
 
@@ -144,7 +144,7 @@ def test_runs_that_are_too_weak_alone_find_together_what_is_wrong():
     alpha, earlier = 1e-6, ()
     for seed in range(5):
         draws = (np.random.default_rng(seed).random(400) < 0.6).astype(float)
-        decision = mean_test.decide(draws, bound=0.5, low=0.0, high=1.0, alpha=alpha)
+        decision = bounded_mean.decide(draws, bound=0.5, low=0.0, high=1.0, alpha=alpha)
         assert not decision.rejected
         current = run(seed, seed, decision.log_wealth)
         found = accumulate(earlier, current, alpha=alpha)
@@ -157,7 +157,7 @@ def test_over_the_runs_of_a_store(tmp_path):
 
         def one(seed, log_e_value, *, finish=True, with_earlier=True, code="c", name="n"):
             number = store.begin_run(profile="quick", seed=seed)
-            found = over_runs(
+            found = accumulate_in_store(
                 store,
                 number,
                 claim="a/b",
@@ -197,7 +197,7 @@ def test_what_is_stored_as_observations_and_is_none_is_told(tmp_path):
         )
         store.finish_run(number, exit_code=0, results=b"{}")
         with pytest.raises(StoreError, match="its observations are none"):
-            over_runs(
+            accumulate_in_store(
                 store,
                 store.begin_run(profile="quick", seed=2),
                 claim="a/b",

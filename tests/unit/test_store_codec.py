@@ -208,7 +208,7 @@ def test_what_is_no_data_is_refused(what):
 
 
 def test_the_refusal_says_where():
-    with pytest.raises(NotDataError, match=r"builtin_function_or_method is no plain data, in Point\.rest"):
+    with pytest.raises(NotDataError, match=r"builtin_function_or_method is not plain data, in Point\.rest"):
         encode({"a": [Point(x=1.0, rest=(len,))]})
 
 

@@ -192,17 +192,17 @@ def refused(path, words):
 
 def test_an_empty_file_is_refused(path):
     path.touch()
-    refused(path, "is no store")
+    refused(path, "is not a store")
 
 
 def test_a_file_of_another_kind_is_refused(path):
     path.write_text("Dear diary, " * 100)
-    refused(path, "is no store")
+    refused(path, "is not a store")
 
 
 def test_a_folder_is_refused(path):
     path.mkdir()
-    refused(path, "is no file")
+    refused(path, "is not a file")
 
 
 def test_the_database_of_another_program_is_refused(path):
@@ -232,7 +232,7 @@ def test_other_tables_are_refused(path):
 def test_a_truncated_store_is_refused(path, part):
     content = fill(path).read_bytes()
     path.write_bytes(content[: int(part * len(content))])
-    refused(path, "is no store|is damaged")
+    refused(path, "is not a store|is damaged")
 
 
 def outcome_of(path):

@@ -11,8 +11,8 @@ import pytest
 from dpsco_verify.errors import InputError
 from dpsco_verify.execution import WorkUnit
 from dpsco_verify.faults import EXHIBITS, museum_units
-from dpsco_verify.ledger.statements.kl_bound import ratios
-from dpsco_verify.ledger.statements.risk.instances import search_drift
+from dpsco_verify.papers.arora2020.kl_bound.statement import ratios
+from dpsco_verify.papers.arora2020.risk.instances import search_drift
 from dpsco_verify.store import code, keys, unit_key
 
 

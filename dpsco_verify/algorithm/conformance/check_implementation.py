@@ -1,23 +1,89 @@
-"""All checks of an implementation of Algorithm 1, under one error budget."""
+"""All checks of an implementation of Algorithm 1, under one error budget, and their report."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from dpsco_verify.algorithm.conformance.bench import Bench
+from dpsco_verify.algorithm.conformance.check import Check, Finding
 from dpsco_verify.algorithm.conformance.checks import CHECKS
-from dpsco_verify.algorithm.conformance.finding import Check, ConformanceReport, Finding
 from dpsco_verify.algorithm.conformance.observation import Implementation
 from dpsco_verify.algorithm.options import Options
-from dpsco_verify.errors import InputError
+from dpsco_verify.auditing import AuditVerdict
+from dpsco_verify.choices import ERROR_BUDGET
+from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.inference import ErrorBudget
 from dpsco_verify.validation import require_integer, require_open_interval, require_positive
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConformanceReport:
+    """What all checks found.
+
+    Attributes
+    ----------
+    implementation
+        Its name.
+    findings
+        One a check, in the order in which they ran.
+    skipped
+        The checks that did not apply, each with the reason.
+    alpha
+        The probability, at most, that a right implementation is found violated by any check.
+    seed, effort
+        As they were given; the same give the same report.
+    """
+
+    implementation: str
+    findings: tuple[Finding, ...]
+    skipped: tuple[tuple[str, str], ...]
+    alpha: float
+    seed: int
+    effort: float
+
+    __bool__ = no_truth_value("report.verdict is AuditVerdict.NOT_VIOLATED")
+
+    @property
+    def verdict(self) -> AuditVerdict:
+        """``violated`` if any check found so, else ``undecided`` if any could not judge, else ``not_violated``."""
+        verdicts = {finding.verdict for finding in self.findings}
+        return next(
+            (v for v in (AuditVerdict.VIOLATED, AuditVerdict.UNDECIDED) if v in verdicts),
+            AuditVerdict.NOT_VIOLATED,
+        )
+
+    @property
+    def failures(self) -> tuple[Finding, ...]:
+        """The findings that are ``violated``."""
+        return tuple(f for f in self.findings if f.verdict is AuditVerdict.VIOLATED)
+
+    def finding(self, check: str) -> Finding:
+        """Return the finding of a check."""
+        return next(f for f in self.findings if f.check == check)
+
+    @property
+    def summary(self) -> str:
+        """What was found, in one sentence."""
+        if self.failures:
+            found = "; ".join(f"{f.check} ({f.detail})" for f in self.failures)
+            return f"{self.implementation} is not Algorithm 1, with confidence 1 − {self.alpha:.3g}: {found}"
+        left = [f.check for f in self.findings if f.verdict is AuditVerdict.UNDECIDED]
+        if left:
+            return f"{self.implementation}: undecided, as {', '.join(left)} could not judge it"
+        return f"{self.implementation} passes {len(self.findings)} checks of Algorithm 1 at level {self.alpha:.3g}"
+
+    def __str__(self) -> str:
+        lines = [self.summary]
+        lines += [f"  {f.check}: {f.verdict}; {f.detail}; would find: {f.detectable}" for f in self.findings]
+        lines += [f"  {check}: skipped; {reason}" for check, reason in self.skipped]
+        return "\n".join(lines)
 
 
 def check_implementation(
     implementation: Implementation,
     *,
-    alpha: float = 1e-6,
+    alpha: float = ERROR_BUDGET,
     seed: int = 0,
     options: Options | None = None,
     batched: bool = True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -10,8 +11,6 @@ from dpsco_verify.algorithm.conformance.observation import ConformanceError, Obs
 from dpsco_verify.algorithm.options import Options
 from dpsco_verify.algorithm.private_sgd import private_sgd
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.geometry import ConvexSet
-from dpsco_verify.problems import Loss
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,27 +24,12 @@ class Oracle:
         data: FloatArray,
         rng: np.random.Generator,
         *,
-        loss: Loss,
-        convex_set: ConvexSet,
-        step_size: float,
-        sigma: float,
-        lipschitz: float,
-        initial_point: FloatArray,
         batch_size: int = 1,
+        **arguments: Any,
     ) -> ObservedRun:
-        """Run once."""
-        run = private_sgd(
-            data,
-            loss=loss,
-            convex_set=convex_set,
-            step_size=step_size,
-            sigma=sigma,
-            lipschitz=lipschitz,
-            rng=rng,
-            initial_point=initial_point,
-            options=replace(self.options, batch_size=batch_size),
-            transcript=True,
-        )
+        """Run once, as :class:`~dpsco_verify.algorithm.conformance.Implementation` says."""
+        options = replace(self.options, batch_size=batch_size)
+        run = private_sgd(data, rng=rng, options=options, transcript=True, **arguments)
         if run.transcript is None:
             raise ConformanceError("transcript=None although it was asked for; mend private_sgd")
         return ObservedRun(iterates=run.transcript.iterates, output=run.output, draws=run.transcript.draws)

@@ -7,7 +7,7 @@ parameter has a value, such as 1, at which two readings of it would agree.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -80,8 +80,6 @@ def _ball(dimension: int, radius: float = WIDE) -> L2Ball:
     return L2Ball(np.zeros(dimension), radius)
 
 
-_START = np.array([0.5, -0.25, 0.125])
-
 LINEAR = Problem(
     name="linear",
     data=LIPSCHITZ * spread_points(8),
@@ -89,80 +87,48 @@ LINEAR = Problem(
     convex_set=_ball(3),
     step_size=0.25,
     noise=QUIET,
-    initial_point=_START,
+    initial_point=np.array([0.5, -0.25, 0.125]),
     runs=512,
 )
 """The gradients are those of the points, wherever they are taken: each step tells which point it used."""
 
-LINEAR_ODD = Problem(
-    name="linear, n odd",
-    data=LIPSCHITZ * spread_points(7),
-    loss=Linear(),
-    convex_set=_ball(3),
-    step_size=0.25,
-    noise=QUIET,
-    initial_point=_START,
-    runs=64,
-)
+LINEAR_ODD = replace(LINEAR, name="linear, n odd", data=LIPSCHITZ * spread_points(7), runs=64)
 """An odd number of points, where n/2 has to be rounded."""
 
-CURVED = Problem(
+CURVED = replace(
+    LINEAR,
     name="curved",
     data=np.column_stack([spread_points(8), 0.5 * np.cos(3.0 * np.arange(8))]),
     loss=Huber(LIPSCHITZ),
-    convex_set=_ball(3),
-    step_size=0.25,
-    noise=QUIET,
-    initial_point=_START,
     runs=64,
 )
 """Gradients ``(⟨w, a⟩ − b)a``, so that it shows at which point they were taken."""
 
-BOUNDED = Problem(
+BOUNDED = replace(
+    LINEAR,
     name="bounded",
-    data=LIPSCHITZ * spread_points(8),
-    loss=Linear(),
     convex_set=_ball(3, 0.4),
     step_size=0.5,
-    noise=QUIET,
     initial_point=np.array([0.2, -0.1, 0.15]),
     runs=64,
 )
 """Most steps leave a small ball and are projected back."""
 
-BATCH = Problem(
-    name="batches",
-    data=LIPSCHITZ * spread_points(6),
-    loss=Linear(),
-    convex_set=_ball(3),
-    step_size=0.25,
-    noise=QUIET,
-    initial_point=_START,
-    runs=64,
-    batch_size=3,
-)
+BATCH = replace(LINEAR, name="batches", data=LIPSCHITZ * spread_points(6), runs=64, batch_size=3)
 
-OUTLIERS = Problem(
+OUTLIERS = replace(
+    LINEAR,
     name="outliers",
     data=(LIPSCHITZ * np.arange(2.0, 10.0))[:, np.newaxis] * spread_points(8),
-    loss=Linear(),
-    convex_set=_ball(3),
-    step_size=0.25,
-    noise=QUIET,
-    initial_point=_START,
     runs=16,
     may_refuse=True,
 )
 """The gradients are longer than L."""
 
-BATCH_OUTLIER = Problem(
+BATCH_OUTLIER = replace(
+    LINEAR,
     name="batches with an outlier",
     data=LIPSCHITZ * spread_points(6) * np.array([1.0, 1.0, 1.0, 12.0, 1.0, 1.0])[:, np.newaxis],
-    loss=Linear(),
-    convex_set=_ball(3),
-    step_size=0.25,
-    noise=QUIET,
-    initial_point=_START,
     runs=64,
     batch_size=3,
     may_refuse=True,
@@ -181,13 +147,11 @@ NOISE = Problem(
 )
 """All gradients are 0: a step is the noise."""
 
-BATCH_NOISE = Problem(
+BATCH_NOISE = replace(
+    NOISE,
     name="noise alone, batches",
     data=np.zeros((6, 8)),
-    loss=Linear(),
     convex_set=_ball(8),
-    step_size=0.25,
-    noise=0.3,
     initial_point=np.linspace(-0.5, 0.7, 8),
     runs=64,
     batch_size=3,

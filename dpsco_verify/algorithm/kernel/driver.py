@@ -7,16 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpsco_verify.algorithm.checks import SUBGRADIENT_SLACK, Setup, check_subgradient
 from dpsco_verify.algorithm.kernel.kinds import ROOM, Plan
 from dpsco_verify.algorithm.kernel.stream import Stream, copy_stream, open_stream
 from dpsco_verify.algorithm.kernel.ziggurat import ziggurat
-from dpsco_verify.algorithm.options import Options
+from dpsco_verify.algorithm.run_spec import SUBGRADIENT_SLACK, RunSpec, StepSize, check_subgradient
 from dpsco_verify.arrays import FloatArray, IntArray
-from dpsco_verify.geometry import ConvexSet
 from dpsco_verify.validation import require_finite_array
-
-StepSize = float | Callable[[int], float]
 
 Progress = Callable[[int, int], None]
 """Called as ``progress(runs done, runs)``."""
@@ -51,22 +47,19 @@ def block_size(dimension: int) -> int:
 
 
 def run_compiled(
-    setup: Setup,
+    spec: RunSpec,
     *,
     plan: Plan,
-    convex_set: ConvexSet,
-    step_size: StepSize,
-    options: Options,
     rng: np.random.Generator,
     record: bool = False,
     antithetic: bool = False,
     progress: Progress | None = None,
 ) -> CompiledRuns:
-    """Run Algorithm 1 on the data sets of `setup`, shape (R, n, k), whose numbers need not have been checked.
+    """Run Algorithm 1 on the data sets of `spec`, shape (R, n, k), whose numbers need not have been checked.
 
     Parameters
     ----------
-    setup, plan, convex_set, step_size, options
+    spec, plan
         The run; a schedule of step sizes is asked for each time once and in order, as far as the longest run needs.
     rng
         Gives the 48 words at which the kernel's own stream begins, and nothing else.
@@ -83,14 +76,12 @@ def run_compiled(
         As the oracle does, if any run would.
     """
     stream = open_stream(rng)
+    schedule = _Schedule(spec.step_size)
     if not record:
-        return _Call(setup, plan, convex_set, options, stream, _Schedule(step_size), 0, antithetic).execute(
-            progress
-        )
-    schedule = _Schedule(step_size)
-    capacity = 4 * setup.n
+        return _Call(spec, plan, stream, schedule, 0, antithetic).execute(progress)
+    capacity = 4 * spec.n
     while True:
-        call = _Call(setup, plan, convex_set, options, copy_stream(stream), schedule, capacity, antithetic)
+        call = _Call(spec, plan, copy_stream(stream), schedule, capacity, antithetic)
         try:
             return call.execute(progress)
         except _RecordingFullError:
@@ -122,42 +113,34 @@ class _Call:
 
     def __init__(
         self,
-        setup: Setup,
+        spec: RunSpec,
         plan: Plan,
-        convex_set: ConvexSet,
-        options: Options,
         stream: Stream,
         schedule: _Schedule,
         capacity: int,
         antithetic: bool,  # noqa: FBT001  called here alone
     ) -> None:
-        self.setup, self.convex_set, self.options = setup, convex_set, options
-        self.schedule = schedule
-        sets, n, width = setup.data.shape
+        self.spec, self.schedule = spec, schedule
+        sets, n, width = spec.data.shape
         self.paired = int(antithetic)
         runs = sets << self.paired
-        d, m = convex_set.dimension, options.batch_size
+        d, m = spec.convex_set.dimension, spec.options.batch_size
         self.block = block = block_size(d) & ~self.paired
-        self.stop_at = options.stopping.distinct_points(n)
-        self.data, self.stride = _flat(setup.data)
+        self.data, self.stride = _flat(spec.data)
         self.resume = np.zeros(3, dtype=np.int64)
         self.w, self.g = np.zeros((block, d)), np.zeros((block, d))
         self.outputs, self.counts = np.zeros((runs, d)), np.zeros((runs, 3), dtype=np.int64)
         self.distinct = np.zeros(block, dtype=np.int64)
         self.indices = np.zeros((capacity, runs, m), dtype=np.int64)
         self.normals = np.zeros((capacity, runs, d))
-        self.sizes = [block, n, d, m, width, self.stride, self.stop_at]
+        self.sizes = [block, n, d, m, width, self.stride, spec.stop_at]
         self.sizes += [plan.loss.kind, plan.convex_set.kind]
         self.scales = np.array(
-            [
-                plan.loss.number,
-                options.noise.standard_deviation(setup.sigma),
-                setup.lipschitz * (1.0 + SUBGRADIENT_SLACK),
-            ]
+            [plan.loss.number, spec.noise_scale, spec.lipschitz * (1.0 + SUBGRADIENT_SLACK)]
         )
         self.arrays = [
             *(self.resume, *stream, *ziggurat(), self.data),
-            *(plan.convex_set.numbers, plan.convex_set.vectors, np.array(setup.initial_point)),
+            *(plan.convex_set.numbers, plan.convex_set.vectors, np.array(spec.initial_point)),
         ]
         self.workspace = [
             *(self.outputs, self.counts),
@@ -177,10 +160,10 @@ class _Call:
 
     def execute(self, progress: Progress | None) -> CompiledRuns:
         """Run all and return the results."""
-        runs, n = len(self.outputs), self.setup.n
+        runs = len(self.outputs)
         a_call = max(1, runs)
         if progress:
-            blocks = max(1, _CALL_NUMBERS // (self.block * n * self.convex_set.dimension))
+            blocks = max(1, _CALL_NUMBERS // (self.block * self.spec.n * self.spec.convex_set.dimension))
             a_call = self.block * blocks
         for first in range(0, runs, a_call):
             self._run_to(min(first + a_call, runs))
@@ -220,16 +203,16 @@ class _Call:
     def _certainly_needed(self) -> int:
         """Return a number of iterations that the run farthest from its stop cannot do without."""
         fewest = int(self.distinct[: self.resume[2]].min()) if self.resume[1] else 0
-        return -(-(self.stop_at - fewest) // self.options.batch_size)
+        return -(-(self.spec.stop_at - fewest) // self.spec.options.batch_size)
 
     def _fail(self, *, long_subgradient: bool) -> None:
         """Raise what the oracle raises."""
-        require_finite_array("data", self.setup.data)
+        require_finite_array("data", self.spec.data)
         count = int(self.resume[2])
         if long_subgradient:
             with np.errstate(over="ignore", invalid="ignore"):
-                check_subgradient(self.g[:count], self.setup.lipschitz)
-        self.convex_set.project(self.w[:count])
+                check_subgradient(self.g[:count], self.spec.lipschitz)
+        self.spec.convex_set.project(self.w[:count])
         raise AssertionError("the kernel stopped where numpy goes on")
 
 

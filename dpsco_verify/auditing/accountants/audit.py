@@ -15,9 +15,9 @@ from dpsco_verify.auditing.accountants.pairs import directions
 from dpsco_verify.auditing.accountants.pld import pld_bounds
 from dpsco_verify.auditing.accountants.result import AccountantAudit, AccountantPoint, Route, RouteBounds
 from dpsco_verify.auditing.accountants.sampled import sampled_delta
-from dpsco_verify.auditing.pairs import Relation
-from dpsco_verify.auditing.result import AuditVerdict
+from dpsco_verify.choices import ERROR_BUDGET, Relation
 from dpsco_verify.errors import InputError
+from dpsco_verify.evidence import AuditVerdict
 from dpsco_verify.execution import stream
 from dpsco_verify.privacy.claims import PrivacyClaim
 from dpsco_verify.validation import (
@@ -28,7 +28,7 @@ from dpsco_verify.validation import (
 )
 
 CLAIM_ROUNDING = 1e-9
-"""An accountant computes in doubles: a δ that is right but for this relative error is no violation."""
+"""An accountant computes in doubles: a δ that is right but for this relative error is not a violation."""
 
 
 def audit_accountant(
@@ -39,7 +39,7 @@ def audit_accountant(
     epsilons: Sequence[float],
     routes: Sequence[str] | None = None,
     samples: int = 4_000,
-    alpha: float = 1e-6,
+    alpha: float = ERROR_BUDGET,
     seed: int = 0,
 ) -> AccountantAudit:
     """Compare an accountant's δ(ε) for an event with exact, composed and sampled truth.
@@ -64,7 +64,7 @@ def audit_accountant(
     Raises
     ------
     InputError
-        For a bad argument, a claim that is no number in [0, 1], or a route that there is not.
+        For a bad argument, a claim that is not a number in [0, 1], or an unknown route.
     ArithmeticError
         If two routes contradict each other: a fault of this package (or, with probability α, bad luck).
     """

@@ -48,7 +48,7 @@ def delta_ball(pair: Pair, epsilon: flint.arb) -> flint.arb:
         return _in_any_case(pair, epsilon, 1 - w)
     shape = (pair.x, pair.y, pair.h)
     if shape not in ((1, -1, 0), (1, 0, -1)):
-        raise InputError(f"pair={shape} is no worst case of a relation; its curve has no closed form here")
+        raise InputError(f"pair={shape} is not a worst case of a relation; its curve has no closed form here")
     return _gaussian(pair, epsilon, w) if pair.noise is Noise.GAUSSIAN else _laplace(pair, epsilon, w)
 
 

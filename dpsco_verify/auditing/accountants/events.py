@@ -1,4 +1,4 @@
-"""What an accountant accounts for: a small language of events, and the steps that an event comes down to.
+"""The events that an accountant accounts for: a small language, and the steps that an event comes down to.
 
 Every leaf adds noise to a sum ``Σ_i v_i`` to which each record contributes one value of norm at most 1: a vector in
 the Euclidean norm (Gaussian), or a number (Laplace). The noise multiplier and the scale are in units of that bound,
@@ -178,7 +178,7 @@ def steps_of(event: Event) -> tuple[Step, ...]:
     Raises
     ------
     InputError
-        If a sample is taken of something whose noise is no single number's: several Laplace steps, or a sample
+        If a sample is taken of something whose noise is not a single number's: several Laplace steps, or a sample
         without replacement, on one sample.
     """
     gathered: dict[Step, int] = {}
@@ -235,5 +235,5 @@ def _single(event: Event, inner: Event) -> Step:
 
 def _require_event(event: Event) -> Event:
     if not isinstance(event, Event):
-        raise InputError(f"event={event!r} is no event of this package; give one, such as Gaussian(1.0)")
+        raise InputError(f"event={event!r} is not an event of this package; give one, such as Gaussian(1.0)")
     return event

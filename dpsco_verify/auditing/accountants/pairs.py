@@ -47,7 +47,7 @@ from scipy import special
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing.accountants.events import Noise, Sampling, Step
-from dpsco_verify.auditing.pairs import Relation
+from dpsco_verify.choices import Relation
 
 
 @dataclass(frozen=True, kw_only=True)

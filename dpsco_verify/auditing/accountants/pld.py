@@ -23,7 +23,7 @@ from dpsco_verify.auditing.accountants.grids import (
     largest_loss,
 )
 from dpsco_verify.auditing.accountants.pairs import directions
-from dpsco_verify.auditing.pairs import Relation
+from dpsco_verify.choices import Relation
 from dpsco_verify.errors import InputError
 
 _UNIT = 2.0**-53

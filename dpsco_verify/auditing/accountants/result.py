@@ -1,4 +1,4 @@
-"""What an audit of an accountant found."""
+"""The result of an audit of an accountant."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import math
 from dataclasses import dataclass
 
 from dpsco_verify.auditing.accountants.events import Event
-from dpsco_verify.auditing.pairs import Relation
-from dpsco_verify.auditing.result import AuditVerdict
+from dpsco_verify.choices import Relation
 from dpsco_verify.errors import no_truth_value
+from dpsco_verify.evidence import AuditVerdict
 
 
 class Route(enum.StrEnum):

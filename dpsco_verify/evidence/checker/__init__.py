@@ -8,125 +8,56 @@ states, to all their digits. So a changed digit is noticed even where the inequa
 Numbers stand in certificates as canonical rationals (``"7/16"``), so NaN and infinity cannot be written.
 """
 
-from dpsco_verify.evidence.checker.accumulated import (
+from dpsco_verify.evidence.checker.accumulation import (
     AccumulatedEventEvidence,
     AccumulatedMeanEvidence,
     EventRun,
     MeanRun,
 )
-from dpsco_verify.evidence.checker.arithmetic import Rejected, Unreadable
-from dpsco_verify.evidence.checker.certificate import Certificate, Witness, check, decode, issue
-from dpsco_verify.evidence.checker.duality import (
-    BregmanDualConstant,
-    BregmanDualTight,
-    DualityConstant,
-    DualityEntropyViolation,
+from dpsco_verify.evidence.checker.arithmetic import (
+    Count,
+    Rational,
+    Rejected,
+    Unreadable,
+    ball,
+    rational,
+    require,
+    root_up,
+    upper_tail,
 )
-from dpsco_verify.evidence.checker.elementary import (
-    AzumaMismatch,
-    AzumaRepair,
-    DualNormSign,
-    ExpLinear,
-    KlConstant,
+from dpsco_verify.evidence.checker.certificate import (
+    EVIDENCE_KINDS,
+    Certificate,
+    Kinds,
+    check,
+    evaluate,
+    issue,
 )
-from dpsco_verify.evidence.checker.iterations import (
-    FreshSumInstance,
-    FreshSumViolation,
-    GradientQueries,
-    McDiarmidGap,
-    OutputDefined,
-    StoppingMeanConstant,
-    StoppingMeanUnbounded,
-    TailIntegralExponent,
-    TailIntegralViolation,
-)
-from dpsco_verify.evidence.checker.osmd import OsmdLiteralViolation
-from dpsco_verify.evidence.checker.regret import (
-    RegretConstant,
-    RegretDriftViolation,
-    RegretVarianceViolation,
-)
-from dpsco_verify.evidence.checker.related_noise import (
-    IterationBatches,
-    IterationStepViolation,
-    ObjectivePerturbationLoss,
-    OutputPerturbationRate,
-    OutputPerturbationViolation,
-    PhasedErmNoise,
-    PhasedSgdNoise,
-)
-from dpsco_verify.evidence.checker.related_sampled import (
-    MinibatchViolation,
-    NoisySgdViolation,
-    SmoothedMinibatchViolation,
-)
-from dpsco_verify.evidence.checker.risk import RateConstant, RiskConstants, RiskDriftViolation
-from dpsco_verify.evidence.checker.single_step import SingleStepRepair, SingleStepViolation
 from dpsco_verify.evidence.checker.statistical import EventEvidence, MeanEvidence
-from dpsco_verify.evidence.checker.stopping import StoppingTailExponent, StoppingTailViolation
-from dpsco_verify.evidence.checker.transcript import CompositionViolation, PrivacyRange
-from dpsco_verify.evidence.checker.utility import (
-    UtilityConstant,
-    UtilityDriftViolation,
-    UtilityVarianceViolation,
-)
+from dpsco_verify.evidence.checker.witness import Sides, Witness
 
 __all__ = [
+    "EVIDENCE_KINDS",
     "AccumulatedEventEvidence",
     "AccumulatedMeanEvidence",
-    "AzumaMismatch",
-    "AzumaRepair",
-    "BregmanDualConstant",
-    "BregmanDualTight",
     "Certificate",
-    "CompositionViolation",
-    "DualNormSign",
-    "DualityConstant",
-    "DualityEntropyViolation",
+    "Count",
     "EventEvidence",
     "EventRun",
-    "ExpLinear",
-    "FreshSumInstance",
-    "FreshSumViolation",
-    "GradientQueries",
-    "IterationBatches",
-    "IterationStepViolation",
-    "KlConstant",
-    "McDiarmidGap",
+    "Kinds",
     "MeanEvidence",
     "MeanRun",
-    "MinibatchViolation",
-    "NoisySgdViolation",
-    "ObjectivePerturbationLoss",
-    "OsmdLiteralViolation",
-    "OutputDefined",
-    "OutputPerturbationRate",
-    "OutputPerturbationViolation",
-    "PhasedErmNoise",
-    "PhasedSgdNoise",
-    "PrivacyRange",
-    "RateConstant",
-    "RegretConstant",
-    "RegretDriftViolation",
-    "RegretVarianceViolation",
+    "Rational",
     "Rejected",
-    "RiskConstants",
-    "RiskDriftViolation",
-    "SingleStepRepair",
-    "SingleStepViolation",
-    "SmoothedMinibatchViolation",
-    "StoppingMeanConstant",
-    "StoppingMeanUnbounded",
-    "StoppingTailExponent",
-    "StoppingTailViolation",
-    "TailIntegralExponent",
-    "TailIntegralViolation",
+    "Sides",
     "Unreadable",
-    "UtilityConstant",
-    "UtilityDriftViolation",
-    "UtilityVarianceViolation",
     "Witness",
+    "ball",
     "check",
-    "decode",
+    "evaluate",
     "issue",
+    "rational",
+    "require",
+    "root_up",
+    "upper_tail",
 ]

@@ -1,4 +1,4 @@
-"""What every kind of certificate is checked with: exact rationals, balls, and the word for a refusal."""
+"""The arithmetic that every kind of certificate is checked with: exact rationals, balls, and the error of a refusal."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ def require(*, holds: bool, reason: str) -> None:
         raise Rejected(reason)
 
 
-def kind_of(name: str) -> str:
-    """Return the word for a kind of witness: ``StoppingTailViolation`` is ``stopping-tail-violation``."""
-    return "".join(f"-{c.lower()}" if c.isupper() else c for c in name).removeprefix("-")
+def root_up(square: Fraction) -> int:
+    """Return ``⌈√square⌉``."""
+    root = int(flint.fmpz(square.numerator // square.denominator).isqrt())
+    return root if Fraction(root * root) >= square else root + 1

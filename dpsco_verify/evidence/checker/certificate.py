@@ -2,125 +2,34 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Generic, Literal, TypeVar, Union
 
 import flint
 import msgspec
 
-from dpsco_verify.evidence.checker.accumulated import AccumulatedEventEvidence, AccumulatedMeanEvidence
+from dpsco_verify.evidence.checker.accumulation import AccumulatedEventEvidence, AccumulatedMeanEvidence
 from dpsco_verify.evidence.checker.arithmetic import Rejected, Unreadable, ball, require
-from dpsco_verify.evidence.checker.duality import (
-    BregmanDualConstant,
-    BregmanDualTight,
-    DualityConstant,
-    DualityEntropyViolation,
-)
-from dpsco_verify.evidence.checker.elementary import (
-    AzumaMismatch,
-    AzumaRepair,
-    DualNormSign,
-    ExpLinear,
-    KlConstant,
-)
-from dpsco_verify.evidence.checker.iterations import (
-    FreshSumInstance,
-    FreshSumViolation,
-    GradientQueries,
-    McDiarmidGap,
-    OutputDefined,
-    StoppingMeanConstant,
-    StoppingMeanUnbounded,
-    TailIntegralExponent,
-    TailIntegralViolation,
-)
-from dpsco_verify.evidence.checker.osmd import OsmdLiteralViolation
-from dpsco_verify.evidence.checker.regret import (
-    RegretConstant,
-    RegretDriftViolation,
-    RegretVarianceViolation,
-)
-from dpsco_verify.evidence.checker.related_noise import (
-    IterationBatches,
-    IterationStepViolation,
-    ObjectivePerturbationLoss,
-    OutputPerturbationRate,
-    OutputPerturbationViolation,
-    PhasedErmNoise,
-    PhasedSgdNoise,
-)
-from dpsco_verify.evidence.checker.related_sampled import (
-    MinibatchViolation,
-    NoisySgdViolation,
-    SmoothedMinibatchViolation,
-)
-from dpsco_verify.evidence.checker.risk import RateConstant, RiskConstants, RiskDriftViolation
-from dpsco_verify.evidence.checker.single_step import SingleStepRepair, SingleStepViolation
 from dpsco_verify.evidence.checker.statistical import EventEvidence, MeanEvidence
-from dpsco_verify.evidence.checker.stopping import StoppingTailExponent, StoppingTailViolation
-from dpsco_verify.evidence.checker.transcript import CompositionViolation, PrivacyRange
-from dpsco_verify.evidence.checker.utility import (
-    UtilityConstant,
-    UtilityDriftViolation,
-    UtilityVarianceViolation,
-)
+from dpsco_verify.evidence.checker.witness import Witness, kind_of
 
 STATED_DIGITS = 18
 PRECISIONS = (128, 256, 512, 1024, 2048, 4096)
 
-Witness = (
-    StoppingTailViolation
-    | StoppingTailExponent
-    | SingleStepViolation
-    | SingleStepRepair
-    | UtilityConstant
-    | UtilityDriftViolation
-    | UtilityVarianceViolation
-    | BregmanDualConstant
-    | BregmanDualTight
-    | DualityConstant
-    | DualityEntropyViolation
-    | CompositionViolation
-    | PrivacyRange
-    | RateConstant
-    | RiskConstants
-    | RiskDriftViolation
-    | RegretConstant
-    | RegretDriftViolation
-    | RegretVarianceViolation
-    | OsmdLiteralViolation
-    | MeanEvidence
-    | EventEvidence
-    | AccumulatedMeanEvidence
-    | AccumulatedEventEvidence
-    | ExpLinear
-    | AzumaMismatch
-    | AzumaRepair
-    | KlConstant
-    | DualNormSign
-    | FreshSumInstance
-    | FreshSumViolation
-    | GradientQueries
-    | McDiarmidGap
-    | OutputDefined
-    | StoppingMeanConstant
-    | StoppingMeanUnbounded
-    | TailIntegralExponent
-    | TailIntegralViolation
-    | OutputPerturbationRate
-    | OutputPerturbationViolation
-    | ObjectivePerturbationLoss
-    | PhasedSgdNoise
-    | PhasedErmNoise
-    | IterationBatches
-    | IterationStepViolation
-    | NoisySgdViolation
-    | MinibatchViolation
-    | SmoothedMinibatchViolation
+EVIDENCE_KINDS: tuple[type[Witness], ...] = (
+    MeanEvidence,
+    EventEvidence,
+    AccumulatedMeanEvidence,
+    AccumulatedEventEvidence,
 )
+"""Observations, which can speak of any claim; every other kind belongs to the statement that uses it."""
+
+W = TypeVar("W", bound=Witness)
 
 
-class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Certificate(msgspec.Struct, Generic[W], frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A witness, what it is a witness of, and the two sides of its inequality, left > right."""
 
     schema: Literal[1]
@@ -129,7 +38,42 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     inequality: str
     left: str
     right: str
-    witness: Witness
+    witness: W
+
+
+class Kinds:
+    """The kinds of witnesses that a checker knows: those of evidence, and those of the statements under verification.
+
+    Raises
+    ------
+    Rejected
+        If two kinds have one name, or one has no checker.
+    """
+
+    def __init__(self, kinds: Iterable[type[Witness]] = ()) -> None:
+        self.all: tuple[type[Witness], ...] = (*EVIDENCE_KINDS, *kinds)
+        for kind in self.all:
+            if kind.sides is Witness.sides:
+                raise Rejected(
+                    f"kind={kind_of(kind.__name__)!r} has no checker; give {kind.__name__} a method sides"
+                )
+        name, times = Counter(kind_of(kind.__name__) for kind in self.all).most_common(1)[0]
+        if times > 1:
+            raise Rejected(f"kind={name!r} is the name of {times} kinds of witnesses; give each its own")
+        witness: Any = Union[self.all]  # noqa: UP007  the union of a tuple that is known at run time only
+        self._decoder = msgspec.json.Decoder(Certificate[witness], strict=True)
+
+    def decode(self, data: bytes) -> Certificate[Any]:
+        """Return the certificate in `data`, or raise :class:`Unreadable` or :class:`Rejected`."""
+        try:
+            msgspec.json.decode(data)
+            return self._decoder.decode(data)
+        except msgspec.ValidationError as error:
+            raise Rejected(f"this is not a valid certificate: {error}") from None
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise Unreadable(f"this is not JSON: {error}") from None
+        except RecursionError:
+            raise Unreadable("its values are nested too deep") from None
 
 
 def evaluate(witness: Witness, claim: str, reading: str) -> tuple[str, str, str]:
@@ -166,20 +110,7 @@ def _digits(value: flint.arb) -> str | None:
     return value.mid().str(STATED_DIGITS, radius=False)
 
 
-def decode(data: bytes) -> Certificate:
-    """Return the certificate in `data`, or raise :class:`Unreadable` or :class:`Rejected`."""
-    try:
-        msgspec.json.decode(data)
-        return msgspec.json.decode(data, type=Certificate, strict=True)
-    except msgspec.ValidationError as error:
-        raise Rejected(f"this is no certificate: {error}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Unreadable(f"this is no JSON: {error}") from None
-    except RecursionError:
-        raise Unreadable("its values are nested too deep") from None
-
-
-def check(certificate: Certificate) -> str:
+def check(certificate: Certificate[Any]) -> str:
     """Check a certificate and return the inequality that it proves, or raise :class:`Rejected`."""
     words, left, right = evaluate(certificate.witness, certificate.claim, certificate.reading)
     require(holds=certificate.inequality == words, reason=f"inequality should read {words!r}")
@@ -188,7 +119,7 @@ def check(certificate: Certificate) -> str:
     return f"{words}: {left} > {right}"
 
 
-def issue(claim: str, reading: str, witness: Witness) -> Certificate:
+def issue(claim: str, reading: str, witness: W) -> Certificate[W]:
     """Return the certificate of a witness, or raise :class:`Rejected` if it proves nothing."""
     words, left, right = evaluate(witness, claim, reading)
     certificate = Certificate(

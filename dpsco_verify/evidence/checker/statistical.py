@@ -4,32 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import flint
 import msgspec
 
-from dpsco_verify.evidence.checker.arithmetic import Rational, ball, kind_of, rational, require
+from dpsco_verify.evidence.checker.arithmetic import Rational, ball, rational, require
+from dpsco_verify.evidence.checker.witness import Sides, Witness
 
 
-class MeanEvidence(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag=kind_of
-):
+class MeanEvidence(Witness, frozen=True, kw_only=True):
     """Observations of at least `low` whose e-value against ``mean ≤ bound`` reaches ``1/alpha`` (Ville's inequality).
 
     The e-process is the average over `bets` λ of ``Π(1 + λ(x − bound))``, with ``0 < λ < 1/(bound − low)``, in the
     order of the observations; the certificate ends where it first passes ``1/alpha``.
     """
 
-    readings: ClassVar[dict[str, int]] = {}
-    claim_id: ClassVar[str] = ""
     low: Rational
     bound: Rational
     alpha: Rational
     bets: tuple[Rational, ...]
     observations: tuple[Rational, ...]
 
-    def sides(self, reading: str) -> tuple[flint.arb, flint.arb, str]:  # noqa: ARG002  any claim can be judged
+    def sides(self, reading: str) -> Sides:  # noqa: ARG002  any claim can be judged
         """Return the two sides and the inequality in words."""
         low, bound = rational("low", self.low), rational("bound", self.bound)
         alpha = checked_level(self.alpha)
@@ -45,17 +42,13 @@ class MeanEvidence(
         return wealth, one_over(alpha), words
 
 
-class EventEvidence(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag=kind_of
-):
+class EventEvidence(Witness, frozen=True, kw_only=True):
     """Counts of an event under two data sets whose e-value against ``P − e^ε P' ≤ δ`` reaches ``1/alpha``.
 
     A pair of runs pays ``x = 1{E|S} − e^ε 1{E|S'} − δ``. The e-process is the average over `bets` λ of
     ``Π(1 + λx)``, ``0 < λ < 1/(e^ε + δ)``, and depends on the counts alone.
     """
 
-    readings: ClassVar[dict[str, int]] = {}
-    claim_id: ClassVar[str] = ""
     epsilon: Rational
     delta: Rational
     alpha: Rational
@@ -65,7 +58,7 @@ class EventEvidence(
     second_only: Annotated[int, msgspec.Meta(ge=0)]
     neither: Annotated[int, msgspec.Meta(ge=0)]
 
-    def sides(self, reading: str) -> tuple[flint.arb, flint.arb, str]:  # noqa: ARG002  any claim can be judged
+    def sides(self, reading: str) -> Sides:  # noqa: ARG002  any claim can be judged
         """Return the two sides and the inequality in words."""
         alpha, delta = checked_level(self.alpha), rational("delta", self.delta)
         wealth = event_wealth(

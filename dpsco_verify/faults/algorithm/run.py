@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -154,26 +155,11 @@ class PlainRun:
         data: FloatArray,
         rng: np.random.Generator,
         *,
-        loss: Loss,
-        convex_set: ConvexSet,
-        step_size: float,
-        sigma: float,
-        lipschitz: float,
-        initial_point: FloatArray,
         batch_size: int = 1,
+        **arguments: Any,
     ) -> ObservedRun:
-        """Run once."""
-        state = State(
-            data=data,
-            rng=self.source(rng),
-            loss=loss,
-            convex_set=convex_set,
-            step_size=step_size,
-            sigma=sigma,
-            lipschitz=lipschitz,
-            initial_point=initial_point,
-            batch_size=batch_size,
-        )
+        """Run once, as :class:`~dpsco_verify.algorithm.conformance.Implementation` says."""
+        state = State(data=data, rng=self.source(rng), batch_size=batch_size, **arguments)
         state.iterates.append(self.start(state))
         while self.goes_on(state):
             batch = self.draw(state)

@@ -1,4 +1,4 @@
-"""What stands in the museum, by the kind of mechanism; controls apart."""
+"""The exhibits of the museum, by the kind of mechanism; controls apart."""
 
 from dpsco_verify.faults.exhibits.additive import ADDITIVE_FAULTS
 from dpsco_verify.faults.exhibits.controls import CONTROLS

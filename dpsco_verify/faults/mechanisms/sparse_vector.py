@@ -105,5 +105,5 @@ def algorithm(number: int, *, epsilon: float, cutoff: int, threshold: float) -> 
         6: SparseVector(threshold=threshold, threshold_scale=2 / epsilon, query_scale=2 / epsilon),
     }
     if number not in variants:
-        raise InputError(f"number={number!r} is no algorithm of the figure; give 1 to {len(variants)}")
+        raise InputError(f"number={number!r} is not an algorithm of the figure; give 1 to {len(variants)}")
     return variants[number]

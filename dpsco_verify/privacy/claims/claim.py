@@ -1,4 +1,4 @@
-"""What every privacy claim can say."""
+"""The interface of every privacy claim."""
 
 from __future__ import annotations
 

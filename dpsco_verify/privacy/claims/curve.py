@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from dpsco_verify.errors import InputError
-from dpsco_verify.privacy.claims.looking import spoken_of, spread_orders
+from dpsco_verify.privacy.claims.orders import spoken_of, spread_orders
 from dpsco_verify.validation import require_non_negative, require_number
 
 
@@ -41,7 +41,7 @@ class PrivacyCurve:
     ) -> None:
         if not callable(delta_of_epsilon):
             raise InputError(
-                f"delta_of_epsilon={delta_of_epsilon!r} is no function; give one of ε that returns δ"
+                f"delta_of_epsilon={delta_of_epsilon!r} is not a function; give one of ε that returns δ"
             )
         object.__setattr__(self, "delta_of_epsilon", delta_of_epsilon)
         object.__setattr__(self, "given_orders", None if orders is None else _checked_orders(orders))
@@ -57,7 +57,7 @@ class PrivacyCurve:
         Raises
         ------
         InputError
-            For a value that is no number in [0, 1].
+            For a value that is not a number in [0, 1].
         """
         order = require_non_negative("epsilon", epsilon)
         if order not in self._values:
@@ -86,7 +86,7 @@ def _checked_orders(orders: Iterable[float]) -> tuple[float, ...]:
     try:
         given = tuple(orders)
     except TypeError:
-        raise InputError(f"orders={orders!r} is no sequence; give some numbers of at least 0") from None
+        raise InputError(f"orders={orders!r} is not a sequence; give some numbers of at least 0") from None
     found = tuple(sorted({require_non_negative(f"orders[{i}]", value) for i, value in enumerate(given)}))
     if not found:
         raise InputError("orders=() is empty; give at least one number of at least 0, or leave it out")

@@ -6,7 +6,7 @@ import functools
 from dataclasses import dataclass
 
 from dpsco_verify.privacy import balls
-from dpsco_verify.privacy.claims.looking import gaussian_orders, spoken_of
+from dpsco_verify.privacy.claims.orders import gaussian_orders, spoken_of
 from dpsco_verify.validation import require_non_negative
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpsco_verify.errors import InputError
-from dpsco_verify.privacy.claims.looking import SMALLEST_ORDER, spoken_of, spread_orders
+from dpsco_verify.privacy.claims.orders import SMALLEST_ORDER, spoken_of, spread_orders
 from dpsco_verify.privacy.claims.renyi_bound import SMALLEST_DIVERGENCE, renyi_delta
 from dpsco_verify.privacy.claims.renyi_region import corner
 from dpsco_verify.validation import require_finite, require_non_negative

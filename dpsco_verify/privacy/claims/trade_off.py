@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from dpsco_verify.errors import InputError
 from dpsco_verify.privacy.claims.convex_samples import ConvexSamples
-from dpsco_verify.privacy.claims.looking import spoken_of, spread_orders
+from dpsco_verify.privacy.claims.orders import spoken_of, spread_orders
 from dpsco_verify.validation import require_non_negative
 
 _LARGEST_EXPONENT = 700.0
@@ -40,7 +40,7 @@ class TradeOff:
 
     def __init__(self, f: Callable[[float], float], *, label: str = "trade-off function") -> None:
         if not callable(f):
-            raise InputError(f"f={f!r} is no function; give one of the level a that returns f(a)")
+            raise InputError(f"f={f!r} is not a function; give one of the level a that returns f(a)")
         object.__setattr__(self, "f", f)
         object.__setattr__(self, "label", str(label))
         object.__setattr__(self, "_samples", [])
@@ -55,7 +55,7 @@ class TradeOff:
         Raises
         ------
         InputError
-            Where a value of f shows that it is no trade-off function.
+            Where a value of f shows that it is not a trade-off function.
         """
         order = min(require_non_negative("epsilon", epsilon), _LARGEST_EXPONENT)
         if order not in self._values:

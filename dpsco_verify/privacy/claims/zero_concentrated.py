@@ -6,7 +6,7 @@ import functools
 import math
 from dataclasses import dataclass
 
-from dpsco_verify.privacy.claims.looking import gaussian_orders, spoken_of
+from dpsco_verify.privacy.claims.orders import gaussian_orders, spoken_of
 from dpsco_verify.privacy.claims.renyi_bound import SMALLEST_DIVERGENCE, renyi_delta
 from dpsco_verify.privacy.claims.renyi_region import binding_alpha
 from dpsco_verify.validation import require_non_negative

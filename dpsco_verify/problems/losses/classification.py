@@ -25,6 +25,6 @@ class ClassificationLoss(LinearPredictorLoss):
         wrong = np.abs(labels) != 1.0
         if wrong.any():
             raise InputError(
-                f"label={labels[wrong].flat[0]!r} is no class; {self.name} takes labels -1 and +1"
+                f"label={labels[wrong].flat[0]!r} is not a class; {self.name} takes labels -1 and +1"
             )
         return array

@@ -1,4 +1,4 @@
-"""What a loss is: a convex function of the parameter for every data point."""
+"""The interface of a loss: a convex function of the parameter for every data point."""
 
 from __future__ import annotations
 

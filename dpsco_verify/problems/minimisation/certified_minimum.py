@@ -1,12 +1,47 @@
-"""A minimum between two bounds."""
+"""A minimum between two bounds, and the law whose risk is minimised."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from dpsco_verify.arrays import FloatArray
+from dpsco_verify.arrays import ArrayLike, FloatArray
+from dpsco_verify.problems.losses import Loss
+
+
+class FiniteLaw(Protocol):
+    """What the minimisers ask of a finite population; see :class:`dpsco_verify.problems.FinitePopulation`."""
+
+    @property
+    def loss(self) -> Loss:
+        """The loss f."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """d, the length of the parameter."""
+        ...
+
+    @property
+    def lipschitz(self) -> float:
+        """L."""
+        ...
+
+    @property
+    def data(self) -> FloatArray:
+        """The points, a row each."""
+        ...
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """How likely each is."""
+        ...
+
+    def risk(self, w: ArrayLike) -> FloatArray:
+        """Return F(w)."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpsco_verify.errors import InputError
 from dpsco_verify.geometry import Box, L1Ball, L2Ball, Simplex
-from dpsco_verify.problems.minimisation.certified_minimum import CertifiedMinimum
+from dpsco_verify.problems.minimisation.certified_minimum import CertifiedMinimum, FiniteLaw
 from dpsco_verify.problems.minimisation.domain import domain_of
 from dpsco_verify.problems.minimisation.interior_point import minimise_by_interior_point, smoothed_risk
 from dpsco_verify.problems.minimisation.subgradient_averaging import minimise_by_subgradients
@@ -17,13 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from dpsco_verify.geometry import ConvexSet
-    from dpsco_verify.problems.populations.finite import FinitePopulation
 
 _GAP_WANTED = 1e-9
 """The certified gap at which the search ends, relative to ``L·D``."""
 
 
-def minimise_finite(population: FinitePopulation, convex_set: ConvexSet) -> CertifiedMinimum:
+def minimise_finite(population: FiniteLaw, convex_set: ConvexSet) -> CertifiedMinimum:
     """Return the minimum of the risk over a bounded set.
 
     Losses of a linear predictor and the Euclidean distance, over a ball, a box or a simplex: the central path with a

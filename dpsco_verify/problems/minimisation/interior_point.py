@@ -9,7 +9,7 @@ import numpy as np
 from dpsco_verify.problems.losses.euclidean_distance import EuclideanDistance
 from dpsco_verify.problems.losses.linear_predictor import LinearPredictorLoss
 from dpsco_verify.problems.minimisation.central_path import SmoothedProblem
-from dpsco_verify.problems.minimisation.certified_minimum import CertifiedMinimum
+from dpsco_verify.problems.minimisation.certified_minimum import CertifiedMinimum, FiniteLaw
 from dpsco_verify.problems.minimisation.distance_risk import DistanceRisk, SmoothedDistanceRisk
 from dpsco_verify.problems.minimisation.predictor_risk import PredictorRisk
 from dpsco_verify.problems.minimisation.smoothed_predictor_risk import SmoothedPredictorRisk
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from dpsco_verify.geometry import ConvexSet
     from dpsco_verify.problems.minimisation.domain import Domain
     from dpsco_verify.problems.minimisation.smoothed_risk import SmoothedRisk
-    from dpsco_verify.problems.populations.finite import FinitePopulation
 
 _REDUCTION = 0.1
 _STAGES = 40
@@ -29,7 +28,7 @@ _STRAYED = 100.0
 _SMALLEST_SCALE, _LARGEST_SCALE = 1e-100, 1e100
 
 
-def smoothed_risk(population: FinitePopulation, domain: Domain) -> SmoothedRisk | None:
+def smoothed_risk(population: FiniteLaw, domain: Domain) -> SmoothedRisk | None:
     """Return the population's risk with its smoothing, or None for a loss without a known one.
 
     The bound of :class:`DistanceRisk` holds for the distance itself; a class that derives from it may be any loss.
@@ -47,7 +46,7 @@ def smoothed_risk(population: FinitePopulation, domain: Domain) -> SmoothedRisk 
 
 
 def minimise_by_interior_point(
-    population: FinitePopulation,
+    population: FiniteLaw,
     risk: SmoothedRisk,
     convex_set: ConvexSet,
     domain: Domain,

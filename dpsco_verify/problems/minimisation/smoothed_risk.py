@@ -1,4 +1,4 @@
-"""What the central path asks of a risk: a smooth stand-in with two derivatives, and lower bounds from its dual side."""
+"""The interface of a risk for the central path: a smooth stand-in with two derivatives, and dual lower bounds."""
 
 from __future__ import annotations
 

@@ -9,19 +9,18 @@ import numpy as np
 
 from dpsco_verify.geometry.norms import UNIT_ROUNDOFF, euclidean_norm
 from dpsco_verify.problems.losses.loss import inner_product
-from dpsco_verify.problems.minimisation.certified_minimum import CertifiedMinimum
+from dpsco_verify.problems.minimisation.certified_minimum import CertifiedMinimum, FiniteLaw
 from dpsco_verify.problems.minimisation.support import support
 
 if TYPE_CHECKING:
     from dpsco_verify.geometry import ConvexSet
-    from dpsco_verify.problems.populations.finite import FinitePopulation
 
 _STEPS = 4000
 # Covers underflow in the rounding margin.
 _TINY = float(np.finfo(np.float64).tiny) / UNIT_ROUNDOFF
 
 
-def minimise_by_subgradients(population: FinitePopulation, convex_set: ConvexSet) -> CertifiedMinimum:
+def minimise_by_subgradients(population: FiniteLaw, convex_set: ConvexSet) -> CertifiedMinimum:
     """Return the minimum of the risk over a bounded set, by the projected subgradient method.
 
     With steps ``η_t = D/(‖g_t‖√T)`` the cuts ``F(u) ≥ F(w_t) + <g_t, u − w_t>``, averaged with weights

@@ -1,4 +1,4 @@
-"""What a population is: a law of data points together with a loss and the exact risk."""
+"""The interface of a population: a law of data points together with a loss and the exact risk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dpsco_verify.arrays import ArrayLike, FloatArray
     from dpsco_verify.geometry import ConvexSet
     from dpsco_verify.problems.losses import Loss
-    from dpsco_verify.problems.minimisation import CertifiedMinimum
+    from dpsco_verify.problems.minimisation.certified_minimum import CertifiedMinimum
 
 
 class Population(ABC):

@@ -1,4 +1,4 @@
-"""What a plot's scales can show of a series, and where its axes end."""
+"""The part of a series that a plot's scales can show, and the ends of its axes."""
 
 from __future__ import annotations
 

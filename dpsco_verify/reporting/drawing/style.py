@@ -1,4 +1,4 @@
-"""How all figures look: one size, one font, colours that colour-blind readers can tell apart.
+"""The style of all figures: one size, one font, colours that colour-blind readers can tell apart.
 
 Series differ in marker and line style too, so that a figure survives a grey printer. The ink and the series
 colours are names that a page can restate for a dark background (see :mod:`.svg`); colours on a map cannot be

@@ -91,7 +91,7 @@ def _compact(root: ET.Element) -> None:
             if key in element.attrib:
                 element.set(key, " ".join(_rounded(element.attrib[key]).split()))
         if "transform" in element.attrib:
-            # A scale is no coordinate.
+            # A scale is not a coordinate.
             moved = _SHIFT.sub(lambda m: _rounded(m[0]), element.attrib["transform"])
             element.set("transform", moved)
         element.text = element.text.strip() if element.text else None

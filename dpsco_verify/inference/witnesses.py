@@ -1,0 +1,80 @@
+"""Witnesses of refutations that rest on observations: an e-value, to be computed anew by the checker."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from dpsco_verify.evidence.checker import EventEvidence, MeanEvidence
+from dpsco_verify.inference.bets import bet_fractions, depth_for_range
+
+_DENOMINATOR = 2**60
+LEVEL_ROUNDING = 1 + 1e-9
+"""A test's wealth is a little above 1/α when it rejects, and its bets are rounded in a witness."""
+
+
+def rational_text(value: float | Fraction) -> str:
+    """Return the rational that a double or a fraction is, in lowest terms."""
+    return str(Fraction(value))
+
+
+def mean_evidence(
+    observations: Sequence[float], *, bound: float, low: float, high: float, alpha: float
+) -> MeanEvidence:
+    """Return the witness that `observations` in [low, high] reject ``mean ≤ bound`` at level `alpha`.
+
+    The bets are those of :func:`dpsco_verify.inference.bounded_mean.decide`.
+    """
+    fractions = bet_fractions(depth=depth_for_range(low - bound, high - bound))
+    return MeanEvidence(
+        low=rational_text(low),
+        bound=rational_text(bound),
+        alpha=rational_text(alpha * LEVEL_ROUNDING),
+        bets=mean_bets(fractions, bound=bound, low=low),
+        observations=tuple(rational_text(x) for x in observations),
+    )
+
+
+def event_evidence(
+    counts: tuple[int, int, int, int],
+    *,
+    epsilon: float,
+    delta: float,
+    alpha: float,
+    fractions: Iterable[float] | None = None,
+) -> EventEvidence:
+    """Return the witness that counts (both, first only, second only, neither) reject ``P − e^ε P' ≤ δ`` at `alpha`.
+
+    The bets are those of :class:`dpsco_verify.inference.PrivacyEventTest`, or `fractions` of the largest one.
+    """
+    if fractions is None:
+        fractions = bet_fractions(depth=depth_for_range(-math.exp(epsilon) - delta, 1.0 - delta))
+    both, first, second, neither = counts
+    return EventEvidence(
+        epsilon=rational_text(epsilon),
+        delta=rational_text(delta),
+        alpha=rational_text(alpha * LEVEL_ROUNDING),
+        bets=event_bets(fractions, epsilon=epsilon, delta=delta),
+        both=both,
+        first_only=first,
+        second_only=second,
+        neither=neither,
+    )
+
+
+def mean_bets(fractions: Iterable[float], *, bound: float, low: float) -> tuple[str, ...]:
+    """Return bets, given as fractions of the largest one, ``1/(bound − low)``, rounded down."""
+    bets = [
+        Fraction(math.floor(Fraction(float(theta / (bound - low))) * _DENOMINATOR), _DENOMINATOR)
+        for theta in fractions
+    ]
+    return tuple(str(bet) for bet in bets if bet > 0)
+
+
+def event_bets(fractions: Iterable[float], *, epsilon: float, delta: float) -> tuple[str, ...]:
+    """Return bets, given as fractions of the largest one, ``1/(e^ε + δ)``."""
+    largest = 1.0 / (math.exp(epsilon) + delta)
+    # As doubles, not in multiples of some 2^-60: against a large ε all bets are smaller than that.
+    bets = [Fraction(float(theta) * largest) for theta in fractions]
+    return tuple(str(bet) for bet in bets if bet > 0)

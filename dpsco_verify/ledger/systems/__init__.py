@@ -1,0 +1,1 @@
+"""Shared parts of the statements about systems of :mod:`dpsco_verify.related`, whatever their paper."""

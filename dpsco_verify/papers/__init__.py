@@ -1,0 +1,1 @@
+"""Papers under verification, a folder each; nothing outside imports from here."""

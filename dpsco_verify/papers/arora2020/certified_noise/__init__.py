@@ -1,0 +1,1 @@
+"""Systems with noise by this project's bounds."""

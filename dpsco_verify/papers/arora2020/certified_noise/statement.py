@@ -1,0 +1,222 @@
+"""Systems with noise by this project's bounds.
+
+Algorithm 1 (label related:algorithm-1), one pass with privacy by subsampling (label related:subsampled-one-pass) and
+Algorithm 1 with a mirror step (label related:private-mirror-descent).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import flint
+
+from dpsco_verify.choices import Profile
+from dpsco_verify.evidence import Quantity, Sharpness, Stance, Verdict
+from dpsco_verify.geometry import Simplex
+from dpsco_verify.ledger.statement import Decision, Reading
+from dpsco_verify.ledger.systems.calibration import Place
+from dpsco_verify.ledger.systems.privacy_statement import AUDIT_WEIGHT, Call, PrivacyStatement
+from dpsco_verify.privacy.balls import ball
+from dpsco_verify.privacy.transcript import (
+    PRECISION,
+    Route,
+    Transcript,
+    first_increment_delta,
+    largest_factor,
+    loop_transcript,
+    proves,
+    refutes,
+)
+from dpsco_verify.problems import Linear
+from dpsco_verify.related import Task
+from dpsco_verify.related.batch_shuffling import batch_counts, proves_batches
+from dpsco_verify.related.catalogue import SYSTEMS
+from dpsco_verify.related.iteration_schedule import constant_batches
+
+_SUBSAMPLED, _ENTROPIC = "subsampled-one-pass", "private-mirror-descent-entropic"
+_GUARANTEE = "all noisy gradients together are (ε, δ)-DP"
+_METHOD = (
+    "Rigorous at each grid point, in ball arithmetic, with the implementation's own σ: the bounds by one use of "
+    "a point and by shuffling; how much less noise would fail is told by a lower bound. Beside it an audit of "
+    "the outputs."
+)
+_GRID = {
+    Profile.QUICK: ((1000, 5, 1.0, 1e-6),),
+    Profile.STANDARD: (
+        (1000, 5, 1.0, 1e-6),
+        (1000, 2, 0.1, 1e-6),
+        (10**4, 5, 1.0, 1e-6),
+        (10**5, 20, 1.0, 1e-6),
+        (10**5, 5, 0.1, 1e-9),
+    ),
+    Profile.DEEP: tuple(
+        (n, d, epsilon, delta)
+        for n in (500, 1000, 10**4, 10**5)
+        for d in (2, 5)
+        for epsilon in (0.1, 1.0, 4.0)
+        for delta in (1e-3, 1e-6, 1e-9)
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noise:
+    """At one point: σ/L of the implementation, whether it is proven, and the largest σ/L that is refuted."""
+
+    words: str
+    sigma: float
+    proven: bool
+    failing: float | None
+
+
+def _algorithm(n: int, sigma: Fraction, epsilon: flint.arb, delta: flint.arb) -> tuple[bool, bool]:
+    """Return whether Algorithm 1's transcript is proven, and whether it is refuted."""
+    transcript, mu = loop_transcript(n), 2 / ball(sigma)
+    proven = proves(transcript, epsilon=epsilon, delta=delta, mu=mu) is not Route.NONE
+    return proven, refutes(transcript, epsilon=epsilon, delta=delta, mu=mu) is not Route.NONE
+
+
+@dataclass(frozen=True)
+class _Ratio:
+    """``2L/(gσ)`` for batches of size g."""
+
+    sigma: float
+
+    def __call__(self, size: int) -> flint.arb:
+        return 2 / (ball(self.sigma) * size)
+
+
+def examine(*, system: str, places: tuple[tuple[int, int, float, float], ...]) -> tuple[Noise, ...]:
+    """Check the implementation's noise at each (n, d, ε, δ), and find how much less is refuted."""
+    found = []
+    for n, dimension, epsilon, delta in places:
+        place = Place(n, dimension, epsilon, delta)
+        budget = place.budget
+        task = Task(Linear(), Simplex(dimension), 1.0) if system == _ENTROPIC else place.task
+        figures = SYSTEMS[system].calibrate(task, n, budget).figures
+        sigma = figures["σ"] if "σ" in figures else figures["σ₁"]
+        batches = constant_batches(n, dimension, budget.concentrated) if system == _SUBSAMPLED else None
+        with flint.ctx.workprec(PRECISION):
+            order, room = ball(Fraction(epsilon)), ball(Fraction(delta))
+
+            def fails(
+                factor: Fraction,
+                n: int = n,
+                sigma: float = sigma,
+                order: flint.arb = order,
+                room: flint.arb = room,
+                batches: Any = batches,
+            ) -> bool:
+                scaled = factor * Fraction(sigma)
+                if batches is None:
+                    return _algorithm(n, scaled, order, room)[1]
+                # The first batch alone, all other gradients opposite: it holds the point with probability B_1/n.
+                size = int(batches[0])
+                first = Transcript(n=-(-n // size), used=1, increments=1)
+                return bool(first_increment_delta(first, order, 2 / (ball(scaled) * size)) > room)
+
+            if batches is None:
+                proven = _algorithm(n, Fraction(sigma), order, room)[0]
+            else:
+                proven = proves_batches(
+                    batch_counts(batches), n=n, epsilon=order, delta=room, ratio=_Ratio(sigma)
+                )
+            less = largest_factor(fails, low=1e-2, high=1.0)
+        found.append(
+            Noise(
+                words=f"n = {n}, d = {dimension}, ε = {epsilon:g}, δ = {delta:g}",
+                sigma=sigma,
+                proven=proven,
+                failing=None if less is None else less * sigma,
+            )
+        )
+    return tuple(found)
+
+
+class _OneUse(PrivacyStatement[None, tuple[Noise, ...]]):
+    def exact(self, reading: Reading[None], profile: Profile) -> Call[tuple[Noise, ...]]:
+        """Return the grid."""
+        return examine, {"system": self.system, "places": _GRID[profile]}
+
+    def decide(self, reading: Reading[None], value: tuple[Noise, ...]) -> Decision:
+        """Decide by the bounds."""
+        open_ = [noise for noise in value if not noise.proven]
+        first = value[0]
+        return Decision(
+            verdict=Verdict.INCONCLUSIVE if open_ else Verdict.HOLDS_ON_GRID,
+            summary=f"at {open_[0].words} no bound proves σ = {open_[0].sigma:.4g} L"
+            if open_
+            else f"holds at all {len(value)} points; at {first.words} σ = {first.sigma:.4g} L",
+            evidence={
+                f"σ at {noise.words}": Quantity(value=noise.sigma, unit="L", note="of the implementation")
+                for noise in value
+            },
+            sharpness=(
+                Sharpness(
+                    constant="σ/L",
+                    claimed=first.sigma,
+                    holds_with=None if open_ else first.sigma,
+                    needed=first.failing,
+                    how=f"at {first.words}, by the bounds from both sides",
+                ),
+            ),
+        )
+
+
+def _reading(text: str) -> tuple[Reading[None], ...]:
+    return (
+        Reading(
+            id="certified-noise",
+            stance=Stance.EXTENSION,
+            parameters=None,
+            text=text,
+            statement=_GUARANTEE,
+            method=_METHOD,
+            weight=AUDIT_WEIGHT,
+        ),
+    )
+
+
+class AlgorithmOnePrivacy(_OneUse):
+    """``algorithm-1-privacy``."""
+
+    id = "algorithm-1-privacy"
+    system = "algorithm-1"
+    title = "Algorithm 1 with certified noise is private"
+    reference = "Arora, Marinov and Ullah 2020, Algorithm 1; noise by this project"
+    label = "related:algorithm-1"
+    text = f"With the least σ that the bounds on the transcript prove, {_GUARANTEE}"
+    readings = _reading("single points, stop at ⌊n/2⌋ + 1 of them; σ as the comparison runs it")
+
+
+class SubsampledOnePassPrivacy(_OneUse):
+    """``subsampled-one-pass-privacy``."""
+
+    id = "subsampled-one-pass-privacy"
+    system = _SUBSAMPLED
+    title = "One pass with privacy by subsampling is private"
+    reference = "Arora, Marinov and Ullah 2020, Section 6 (a suggestion); noise by this project"
+    label = "related:subsampled-one-pass"
+    text = (
+        "With the batches of privacy by iteration in a secret random order and the least σ that the bounds prove, "
+        + _GUARANTEE
+    )
+    readings = _reading(
+        "batches ⌈2√d/(κ√(T − t + 1))⌉, each point used at most once, a constant σ; no smoothness"
+    )
+
+
+class PrivateMirrorDescentPrivacy(_OneUse):
+    """``private-mirror-descent-privacy``."""
+
+    id = "private-mirror-descent-privacy"
+    system = _ENTROPIC
+    title = "Algorithm 1 with a mirror step is private"
+    reference = "Arora, Marinov and Ullah 2020, Section 7 (an extension); noise by this project"
+    label = "related:private-mirror-descent"
+    text = f"With the σ of Algorithm 1 and the mirror step of any strictly convex Φ, {_GUARANTEE}"
+    readings = _reading(
+        "σ by the Euclidean sensitivity 2L of a subgradient; the mirror step is post-processing of the noisy gradients"
+    )

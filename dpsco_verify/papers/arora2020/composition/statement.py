@@ -1,0 +1,265 @@
+"""Theorem 5.1 (label ``thm:dp_guarantee``): the privacy of τ iterations, τ fixed.
+
+The bounds that decide are those of :mod:`dpsco_verify.privacy.transcript`: from above one use of the differing point
+(Balle and Wang 2018; Balle, Barthe and Gaboardi 2018) and shuffling (Feldman, McMillan and Talwar 2021), from below
+the first increment and the sum of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import flint
+from msgspec.structs import replace
+
+from dpsco_verify.evidence import (
+    Quantity,
+    Sharpness,
+    Stance,
+    Verdict,
+)
+from dpsco_verify.evidence.checker import evaluate
+from dpsco_verify.ledger.statement import Context, Decision, Reading
+from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.papers.arora2020 import transcript_cells as cells_of
+from dpsco_verify.papers.arora2020.composition import claim
+from dpsco_verify.papers.arora2020.composition.certificates import CompositionViolation
+from dpsco_verify.papers.arora2020.composition.errata import DISCREPANCIES
+from dpsco_verify.papers.arora2020.composition.proof import drift_sharpness, proof_steps
+from dpsco_verify.papers.arora2020.transcript_cells import Cell, Place, Slack
+from dpsco_verify.privacy.single_step import inner_epsilon_ball
+from dpsco_verify.privacy.transcript import PRECISION, Route, Status
+
+_GUARANTEE = "(2ε̃√(2τ log(1/δ'))/n + 4τε̃²/n², τδ/n + δ')-DP"
+_METHOD = (
+    "Upper and lower bounds on the privacy curve of the whole transcript, in ball arithmetic at each grid point "
+    "(n from 16 to 10⁸, τ from 1 to 2n, δ and δ' down to 10⁻¹²): the claim holds where it is above an upper bound, "
+    "fails where it is below a lower one, and is open between them."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noise:
+    """What a reading fixes.
+
+    Attributes
+    ----------
+    repaired
+        Whether σ has the constant of the repair.
+    every_delta
+        Whether δ may be close to 1; it is at most 1/2 otherwise.
+    """
+
+    repaired: bool
+    every_delta: bool
+
+    @property
+    def squared(self) -> int:
+        """The square of the constant c in ``σ = cL√log(1/δ)/ε̃``."""
+        return claim.REPAIRED_NOISE_SQUARED if self.repaired else claim.PRINTED_NOISE_SQUARED
+
+    @property
+    def constant(self) -> float:
+        """The constant c."""
+        return float(self.squared**0.5)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """The handles: by n the decided points and the slack, for the repair also with the next smaller constant.
+
+    `ladder` and `ladder_slack` are those of the points with δ close to 1.
+    """
+
+    grid: dict[int, Handle[list[Cell]]]
+    slack: dict[int, Handle[list[Slack]]]
+    one_less: dict[int, Handle[list[Cell]]]
+    ladder: Handle[list[Cell]] | None
+    ladder_slack: Handle[list[Slack]] | None
+
+
+_READINGS = (
+    Reading(
+        id="literal",
+        stance=Stance.PRINTED,
+        parameters=Noise(repaired=False, every_delta=True),
+        text="σ as printed; replace-one neighbours; every 0 < ε̃ ≤ 1.256, 0 < δ < 1, 0 < δ' < 1 (at δ or δ' ≥ 1 the "
+        "square root has no meaning).",
+        statement=f"with σ = L√(3 log(1/δ))/ε̃, the transcript of τ iterations is {_GUARANTEE}",
+        method=_METHOD,
+    ),
+    Reading(
+        id="small-delta",
+        stance=Stance.REPAIR,
+        parameters=Noise(repaired=False, every_delta=False),
+        text="The same for 0 < δ ≤ 1/2 alone, where a practitioner stands.",
+        statement=f"with σ = L√(3 log(1/δ))/ε̃ and δ ≤ 1/2, the transcript of τ iterations is {_GUARANTEE}",
+        method=_METHOD,
+    ),
+    Reading(
+        id="corrected",
+        stance=Stance.REPAIR,
+        parameters=Noise(repaired=True, every_delta=False),
+        text="The smallest whole constant with which every point of the grid is proven, 9 in place of √3, "
+        "and δ ≤ 1/2.",
+        statement=f"with σ = 9L√log(1/δ)/ε̃ and δ ≤ 1/2, the transcript of τ iterations is {_GUARANTEE}",
+        method=_METHOD,
+    ),
+)
+
+
+class Composition:
+    """Theorem 5.1."""
+
+    id = "composition"
+    title = "A fixed number of iterations is private"
+    reference = "Theorem 5.1"
+    label = "thm:dp_guarantee"
+    text = f"Let σ = L√(3 log(1/δ))/ε̃. For a fixed τ and ε̃ ≤ 1.256, M_τ(w₁, S) is {_GUARANTEE}, n = |S|"
+    readings = _READINGS
+    discrepancies = DISCREPANCIES
+
+    def plan(self, reading: Reading[Noise], context: Context, units: Units) -> Work:
+        """Plan for each n a unit for the grid and one for the slack, and the ladder near δ = 1."""
+        noise = reading.parameters
+        claimed = claim.repaired if noise.repaired else claim.printed
+        grid: dict[int, Handle[list[Cell]]] = {}
+        slack: dict[int, Handle[list[Slack]]] = {}
+        one_less: dict[int, Handle[list[Cell]]] = {}
+        ladder: Handle[list[Cell]] | None = None
+        ladder_slack: Handle[list[Slack]] | None = None
+        for n in claim.sizes(context.profile):
+            places = claim.places(context.profile, n, every_delta=noise.every_delta)
+            cost = 1e-2 * len(places)
+            grid[n] = units.add(
+                f"grid/n={n}", cells_of.decide_places, {"claim": claimed, "places": places}, cost=cost
+            )
+            if noise.repaired:
+                one_less[n] = units.add(
+                    f"one-less/n={n}",
+                    cells_of.decide_places,
+                    {"claim": claim.one_less, "places": places},
+                    cost=cost,
+                )
+            slack[n] = units.add(
+                f"slack/n={n}",
+                cells_of.slack_at,
+                {"claim": claimed, "places": claim.slack_places(n)},
+                cost=0.1,
+            )
+        if noise.every_delta:
+            ladder_slack = units.add(
+                "near-one-slack",
+                cells_of.slack_at,
+                {"claim": claimed, "places": claim.near_one_places(16)[-3:]},
+                cost=0.2,
+            )
+            ladder = units.add(
+                "near-one",
+                cells_of.decide_places,
+                {"claim": claimed, "places": tuple(p for n in (16, 1000) for p in claim.near_one_places(n))},
+                cost=0.2,
+            )
+        return Work(grid=grid, slack=slack, one_less=one_less, ladder=ladder, ladder_slack=ladder_slack)
+
+    def conclude(self, reading: Reading[Noise], context: Context, work: Work, outcomes: Outcomes) -> Decision:
+        """Decide by the grid; the witness is the first increment's half-line."""
+        noise = reading.parameters
+        cells = [cell for handle in work.grid.values() for cell in outcomes[handle]]
+        slacks = [slack for handle in work.slack.values() for slack in outcomes[handle]]
+        verdict, summary = cells_of.verdict_of(cells)
+        evidence = cells_of.counts(cells) | dict(cells_of.largest(slacks))
+        witness: CompositionViolation | None = None
+        counterexample: str | None = None
+        if verdict is Verdict.REFUTED:
+            failing = [
+                c.place for c in cells if c.status is Status.FAILS and c.route is Route.FIRST_INCREMENT
+            ]
+            if failing:
+                witness = _violation(failing[-1])
+                counterexample = _words(failing[-1], witness, self.id, reading.id)
+        if work.ladder is not None:
+            broken = [c.place for c in outcomes[work.ladder] if c.status is Status.FAILS]
+            evidence["smallest δ of a ladder at which it fails"] = Quantity(
+                value=float(min(p.delta for p in broken)) if broken else None,
+                note="steps of 0.01 from 0.5, τ = 1, ε̃ = 1.256, n = 16 and 1000",
+            )
+        constant = noise.constant
+        if work.one_less:
+            less = [cell for handle in work.one_less.values() for cell in outcomes[handle]]
+            evidence["grid points proven with the next smaller whole constant"] = Quantity(
+                value=sum(c.status is Status.HOLDS for c in less),
+                unit=f"of {len(less)}",
+                note=f"{constant - 1:g} in place of {constant:g}",
+            )
+        factors = [s.sigma for s in slacks]
+        evidence["smallest c proven in σ = cL√log(1/δ)/ε̃, τ = n, δ = δ' = 10⁻⁶, ε̃ = 1.256"] = Quantity(
+            value=None if None in factors else constant * max(f for f in factors if f is not None),
+            note=f"this reading has {constant:.4g}; the largest over the grid's n",
+        )
+        near_one = None if work.ladder_slack is None else outcomes[work.ladder_slack]
+        return Decision(
+            verdict=verdict,
+            summary=summary,
+            evidence=evidence,
+            tables=(cells_of.slack_table(slacks, scale_name="ε̃"),),
+            plots=(cells_of.slack_plot(slacks),),
+            counterexample=counterexample,
+            proof_steps=proof_steps((flint.arb(noise.squared) / 3).sqrt()),
+            sharpness=(_noise_sharpness(noise, slacks, near_one, verdict), drift_sharpness()),
+            witness=witness,
+        )
+
+
+def _noise_sharpness(
+    noise: Noise, slacks: Sequence[Slack], near_one: Sequence[Slack] | None, verdict: Verdict
+) -> Sharpness:
+    """Return how small c may be in ``σ = cL√log(1/δ)/ε̃``."""
+    constant = noise.constant
+    at_table = cells_of.sharpness(
+        slacks,
+        constant=f"{'9' if noise.repaired else '√3'} in σ",
+        claimed=constant,
+        on="σ",
+        where="at τ = n, δ = δ' = 10⁻⁶ and the largest ε̃",
+    )
+    if noise.repaired:
+        how = f"on the grid; {at_table.how}"
+        return replace(at_table, holds_with=constant if verdict is Verdict.HOLDS_ON_GRID else None, how=how)
+    if near_one is not None:
+        refuted = [constant * s.sigma_fails for s in near_one if s.sigma_fails is not None]
+        return replace(
+            at_table,
+            holds_with=None,
+            needed=max([*refuted, *([] if at_table.needed is None else [at_table.needed])], default=None),
+            how="what is needed at n = 16, τ = 1, δ = 0.99 and the largest ε̃ by the first increment; as δ → 1 no c is "
+            "enough, since σ vanishes",
+        )
+    return at_table
+
+
+def _violation(place: Place) -> CompositionViolation:
+    """Return the witness at a failing point: the half-line where the likelihood ratio passes e^ε."""
+    with flint.ctx.workprec(PRECISION):
+        claimed = claim.printed(place)
+        order = inner_epsilon_ball(flint.arb(1) / place.n, claimed.epsilon)
+        threshold = Fraction(float(2 * order / claimed.mu**2)).limit_denominator(1000)
+    return CompositionViolation(
+        n=place.n,
+        tau=place.draws or 1,
+        epsilon_tilde=str(place.scale),
+        delta=str(place.delta),
+        delta_prime=str(place.delta_prime),
+        threshold=str(threshold),
+    )
+
+
+def _words(place: Place, witness: CompositionViolation, claim_id: str, reading: str) -> str:
+    words, left, right = evaluate(witness, claim_id, reading)
+    return (
+        f"At {place}: all points but one have gradient −L, the differing one +L in S and −L in S'. E is the event "
+        f"that the first increment, gradient plus noise, exceeds {float(Fraction(witness.threshold)):.4g} L. "
+        f"{words}: {float(left):.6g} > {float(right):.6g}."
+    )

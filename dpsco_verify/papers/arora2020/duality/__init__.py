@@ -1,0 +1,1 @@
+"""Theorem 2.1: strong convexity of a potential is smoothness of its conjugate."""

@@ -1,0 +1,1 @@
+"""The output of Algorithm 1 (``alg:private_SGD``): which iterates it averages."""

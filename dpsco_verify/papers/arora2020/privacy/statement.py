@@ -1,0 +1,183 @@
+"""Theorem 5.3, the privacy part (label ``thm:main_result``): the whole transcript of Algorithm 1.
+
+The bounds that decide are those of :mod:`dpsco_verify.privacy.transcript`: one use of the differing point (Balle and
+Wang 2018; Balle, Barthe and Gaboardi 2018) and shuffling (Feldman, McMillan and Talwar 2021) from above.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dpsco_verify.evidence import (
+    Quantity,
+    Sharpness,
+    Stance,
+    Verdict,
+)
+from dpsco_verify.evidence.checker import Rejected, evaluate
+from dpsco_verify.ledger.statement import Context, Decision, Reading
+from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.papers.arora2020 import transcript_cells as cells_of
+from dpsco_verify.papers.arora2020.privacy import claim
+from dpsco_verify.papers.arora2020.privacy.certificates import PrivacyRange
+from dpsco_verify.papers.arora2020.privacy.errata import DISCREPANCIES
+from dpsco_verify.papers.arora2020.privacy.proof import proof_steps
+from dpsco_verify.papers.arora2020.transcript_cells import Cell, Slack
+
+_GUARANTEE = "(4ε(√log(1/δ') + 2), δ + δ' + 2e^{−n/16})-DP"
+
+_N_MAX = 10**20
+_SPLIT = 4
+"""Where one use of the point and shuffling take over from the total variation, in ``log(1/(δ + δ'))``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range:
+    """What a reading fixes: the largest n, or None for every n from 16 on."""
+
+    n_max: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """The handles, by n: the decided points, and the slack where every n is asked for."""
+
+    grid: dict[int, Handle[list[Cell]]] = field(default_factory=dict)
+    slack: dict[int, Handle[list[Slack]]] = field(default_factory=dict)
+
+
+_SLACK_WHERE = "at the largest ε and δ = δ' = 10⁻⁶ and 10⁻¹²"
+
+_READINGS = (
+    Reading(
+        id="literal",
+        stance=Stance.PRINTED,
+        parameters=Range(n_max=None),
+        text="Replace-one neighbours; the whole transcript of iterates, hence the output too; the loop as written, and "
+        "with it the rule of the text, which uses no more points; 0 < δ, δ' < 1, without which σ and ε have no "
+        "meaning (the text says δ, δ' > 0).",
+        statement=f"for n ≥ 16 and 0 < ε ≤ 1/(2√n), with σ = 8L√log(1/δ)/(√n ε), the transcript is {_GUARANTEE}",
+        method="Upper and lower bounds on the privacy curve of the whole transcript, in ball arithmetic at each grid "
+        "point: n from 16 to 10⁸, ε from a thousandth of the largest, δ from 10⁻¹² to 0.999 and δ' from 10⁻¹² to 0.9.",
+    ),
+    Reading(
+        id="bounded-n",
+        stance=Stance.REPAIR,
+        parameters=Range(n_max=_N_MAX),
+        text="The same for 16 ≤ n ≤ 10²⁰, all real ε, δ and δ' of the theorem.",
+        statement=f"for 16 ≤ n ≤ 10²⁰ and 0 < ε ≤ 1/(2√n), with σ = 8L√log(1/δ)/(√n ε), the transcript is {_GUARANTEE}",
+        method="A closed-form argument in three regions of λ = log(1/(δ + δ')) and n: the total variation, one use of "
+        "the point, and shuffling, each monotone but for one function of λ, covered by cells in ball arithmetic; the "
+        "grid of the literal reading must agree.",
+    ),
+)
+
+
+class Privacy:
+    """Theorem 5.3, the privacy part."""
+
+    id = "privacy"
+    title = "Algorithm 1 is private"
+    reference = "Theorem 5.3"
+    label = "thm:main_result"
+    text = f"Let n ≥ 16, ε ≤ 1/(2√n), σ = 8L√log(1/δ)/(√n ε). Algorithm 1 is {_GUARANTEE} for any δ' > 0"
+    readings = _READINGS
+    discrepancies = DISCREPANCIES
+
+    def plan(self, reading: Reading[Range], context: Context, units: Units) -> Work:
+        """Plan for each n a unit for the grid and one for the slack; every second n, without slack, for a range."""
+        work = Work()
+        every = reading.parameters.n_max is None
+        for n in claim.sizes(context.profile)[:: 1 if every else 2]:
+            work.grid[n] = units.add(
+                f"grid/n={n}",
+                cells_of.decide_places,
+                {"claim": claim.printed, "places": claim.places(n)},
+                cost=0.2,
+            )
+            if every:
+                work.slack[n] = units.add(
+                    f"slack/n={n}",
+                    cells_of.slack_at,
+                    {"claim": claim.printed, "places": claim.slack_places(n)},
+                    cost=0.2,
+                )
+        return work
+
+    def conclude(self, reading: Reading[Range], context: Context, work: Work, outcomes: Outcomes) -> Decision:
+        """Decide by the grid."""
+        cells = [cell for handle in work.grid.values() for cell in outcomes[handle]]
+        if reading.parameters.n_max is not None:
+            return self._bounded(reading.id, reading.parameters.n_max, cells)
+        slacks = [slack for handle in work.slack.values() for slack in outcomes[handle]]
+        verdict, summary = cells_of.verdict_of(cells)
+        sigmas = [s.sigma for s in slacks]
+        evidence = cells_of.counts(cells) | dict(cells_of.largest(slacks))
+        evidence["smallest constant still proven in place of 8"] = Quantity(
+            value=None if None in sigmas else float(claim.NOISE) * max(s for s in sigmas if s is not None),
+            note="at every place of the table of slack",
+        )
+        return Decision(
+            verdict=verdict,
+            summary=summary,
+            evidence=evidence,
+            tables=(cells_of.slack_table(slacks, scale_name="√n ε"),),
+            plots=(cells_of.slack_plot(slacks[::2]),),
+            proof_steps=proof_steps(),
+            sharpness=(
+                cells_of.sharpness(
+                    slacks, constant="8 in σ", claimed=float(claim.NOISE), on="σ", where=_SLACK_WHERE
+                ),
+                cells_of.sharpness(
+                    slacks, constant="4 in 4ε(√log(1/δ') + 2)", claimed=4.0, on="ε", where=_SLACK_WHERE
+                ),
+            ),
+        )
+
+    def _bounded(self, reading: str, n_max: int, cells: list[Cell]) -> Decision:
+        """Decide by the closed form, with which the grid must agree."""
+        verdict, summary = cells_of.verdict_of(cells)
+        witness = None
+        if verdict is Verdict.HOLDS_ON_GRID:
+            witness = _range_witness(n_max)
+            verdict, summary = (
+                Verdict.CERTIFIED,
+                f"holds for all 16 ≤ n ≤ {n_max:.0e} and all ε, δ and δ' in range",
+            )
+        else:
+            verdict, summary = Verdict.INCONCLUSIVE, f"the closed form and the grid disagree: {summary}"
+        powers = [k for k in range(8, 41) if _proves(self.id, reading, 10**k)]
+        evidence = cells_of.counts(cells)
+        evidence["largest power of ten that the argument reaches"] = Quantity(
+            value=max(powers) if powers else None,
+            note="its n: the shuffling theorem pays n δ₀ for n approximate randomizers, which grows without limit",
+        )
+        return Decision(
+            verdict=verdict,
+            summary=summary,
+            evidence=evidence,
+            proof_steps=proof_steps(),
+            sharpness=(
+                Sharpness(
+                    constant="10²⁰, the largest n",
+                    claimed=float(n_max),
+                    holds_with=10.0 ** max(powers) if powers else None,
+                    needed=None,
+                    larger_is_stronger=True,
+                    how="the largest power of ten up to 10⁴⁰ that the argument reaches",
+                ),
+            ),
+            witness=witness,
+        )
+
+
+def _range_witness(n_max: int) -> PrivacyRange:
+    return PrivacyRange(n_max=str(n_max), split=str(_SPLIT))
+
+
+def _proves(claim_id: str, reading: str, n_max: int) -> bool:
+    try:
+        evaluate(_range_witness(n_max), claim_id, reading)
+    except Rejected:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Corollary 4.3: the regret over τ iterations."""

@@ -1,0 +1,1 @@
+"""Theorem 4.2: the regret of online stochastic mirror descent."""

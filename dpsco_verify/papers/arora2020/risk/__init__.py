@@ -1,0 +1,1 @@
+"""Theorem 5.3, the risk part."""

@@ -1,0 +1,1 @@
+"""Lemma 5.2: the privacy of a single step."""

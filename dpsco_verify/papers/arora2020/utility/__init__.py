@@ -1,0 +1,1 @@
+"""Theorem 4.4: the utility guarantee."""

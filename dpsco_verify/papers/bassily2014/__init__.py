@@ -1,0 +1,1 @@
+"""Bassily, Smith and Thakurta 2014: noisy SGD for empirical risk."""

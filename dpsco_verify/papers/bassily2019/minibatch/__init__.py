@@ -1,0 +1,1 @@
+"""Noisy mini-batch SGD, plain and smoothed (labels related:minibatch-sgd, related:smoothed-minibatch-sgd)."""

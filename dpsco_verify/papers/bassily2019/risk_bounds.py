@@ -1,0 +1,43 @@
+"""Risk bounds.
+
+Labels related:minibatch-sgd, related:smoothed-minibatch-sgd and related:smoothed-minibatch-sgd-2l.
+"""
+
+from __future__ import annotations
+
+from dpsco_verify.ledger.systems.risk_statement import RiskClaim
+
+
+class RiskBound(RiskClaim):
+    """A risk bound of this paper; its label stands in the docstring of this module."""
+
+
+RISK_BOUNDS = (
+    RiskBound(
+        system="minibatch-sgd",
+        name="minibatch-sgd",
+        title="The excess risk of noisy mini-batch SGD",
+        reference="Bassily, Feldman, Talwar and Thakurta 2019, Theorem 3.2",
+        bound="10LD max(√(d log(1/δ))/(εn), 1/√n)",
+        cells=(("drift", 400),),
+        standard=(("signs-5", 1000), ("drift", 2000)),
+    ),
+    RiskBound(
+        system="smoothed-minibatch-sgd",
+        name="smoothed-minibatch-sgd",
+        title="The excess risk of noisy mini-batch SGD on Moreau envelopes",
+        reference="Bassily, Feldman, Talwar and Thakurta 2019, Theorem 4.4",
+        bound="10LD max(√(d log(1/δ))/(εn), 1/√n) + L²/(2β)",
+        cells=(("median", 1000),),
+        standard=(("drift", 400), ("signs-5", 1000)),
+    ),
+    RiskBound(
+        system="smoothed-minibatch-sgd-2l",
+        name="smoothed-minibatch-sgd-2l",
+        title="The excess risk of noisy mini-batch SGD on Moreau envelopes with noise for 2L",
+        reference="Bassily, Feldman, Talwar and Thakurta 2019, Theorem 4.4",
+        bound="24LD max(√(d log(1/δ))/(εn), 1/√n)",
+        cells=(("median", 1000),),
+        standard=(("drift", 400), ("signs-5", 1000)),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Bubeck and Cesa-Bianchi 2012: mirror descent without privacy."""

@@ -1,0 +1,1 @@
+"""Chaudhuri, Monteleoni and Sarwate 2011: output and objective perturbation."""

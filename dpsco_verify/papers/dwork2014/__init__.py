@@ -1,0 +1,1 @@
+"""Dwork and Roth 2014, The Algorithmic Foundations of Differential Privacy: the basic mechanisms and composition."""

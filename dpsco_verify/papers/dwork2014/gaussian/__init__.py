@@ -1,0 +1,1 @@
+"""The Gaussian mechanism (theorem-A.1)."""

@@ -1,0 +1,1 @@
+"""Randomised response with two coins (claim-3.5)."""

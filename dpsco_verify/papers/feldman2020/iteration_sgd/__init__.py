@@ -1,0 +1,1 @@
+"""One-pass SGD with privacy by iteration (label related:iteration-sgd)."""

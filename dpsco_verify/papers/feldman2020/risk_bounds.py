@@ -1,0 +1,44 @@
+"""Risk bounds (labels related:phased-sgd, related:phased-erm, related:iteration-sgd)."""
+
+from __future__ import annotations
+
+from dpsco_verify.evidence import Stance
+from dpsco_verify.ledger.systems.risk_statement import RiskClaim
+
+
+class RiskBound(RiskClaim):
+    """A risk bound of this paper; its label stands in the docstring of this module."""
+
+
+RISK_BOUNDS = (
+    RiskBound(
+        system="phased-sgd",
+        name="phased-sgd",
+        title="The excess risk of phased SGD",
+        reference="Feldman, Koren and Talwar 2020; the bound with its constants by this project",
+        bound="Σ_i (E‖w_{i−1} − w̄_{i−1}‖²/(2η_i n_i) + η_i L²/2) + Lσ_k√d",
+        stance=Stance.EXTENSION,
+        cells=(("drift", 1000),),
+        standard=(("signs-5", 4000),),
+    ),
+    RiskBound(
+        system="phased-erm",
+        name="phased-erm",
+        title="The excess risk of phased ERM",
+        reference="Feldman, Koren and Talwar 2020; the bound with its constants by this project",
+        bound="4D²/(n_1η) + bη with η at its best",
+        stance=Stance.EXTENSION,
+        cells=(("drift", 1000),),
+        standard=(("median", 4000), ("signs-5", 10_000)),
+    ),
+    RiskBound(
+        system="iteration-sgd",
+        name="iteration-sgd",
+        title="The excess risk of one pass with privacy by iteration",
+        reference="Feldman, Koren and Talwar 2020; the bound with its constants by this project",
+        bound="D²/(2η(T + 1)) + ηL²(1 + H_T)",
+        stance=Stance.EXTENSION,
+        cells=(("drift", 1000),),
+        standard=(("signs-5", 4000),),
+    ),
+)
