@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks import auditing, engine, estimates, oracles, single_step, stopping, workers
+from benchmarks import auditing, engine, estimates, oracles, single_step, stopping, whole_run, workers
 from benchmarks.record import SCHEMA_VERSION, Report, Row
 from benchmarks.size import Size
 
@@ -23,6 +23,7 @@ SUITES: dict[str, Callable[[Size], Iterable[Row]]] = {
     "estimates": estimates.rows,
     "single-step": single_step.rows,
     "stopping": stopping.rows,
+    "whole-run": whole_run.rows,
     "audit": auditing.rows,
     "workers": workers.rows,
     "oracles": oracles.rows,

@@ -13,7 +13,9 @@ from typing import Any
 
 import click
 
+from dpsco_verify.cli.account import account
 from dpsco_verify.cli.audit import audit
+from dpsco_verify.cli.calibrate import calibrate
 from dpsco_verify.cli.claims import claims, papers
 from dpsco_verify.cli.compare import compare
 from dpsco_verify.cli.explain import explain
@@ -27,7 +29,9 @@ from dpsco_verify.errors import InputError
 from dpsco_verify.evidence.exit_code import ExitCode
 
 _COMMANDS: tuple[click.Command, ...] = (
+    account,
     audit,
+    calibrate,
     claims,
     compare,
     explain,

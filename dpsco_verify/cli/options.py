@@ -82,6 +82,33 @@ def chosen_executor(jobs: int, executor: ExecutorKind | None, scheduler: str | N
     return ExecutorChoice(jobs=jobs, kind=executor, scheduler=scheduler)
 
 
+def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what a run is to its accountant: ``--n``, ``--lipschitz``, ``--points``, ``--batch-size``, ``--epochs``."""
+    for option in (
+        click.option(
+            "--epochs", type=int, default=1, show_default=True, help="Times that the data are gone through."
+        ),
+        click.option(
+            "--batch-size", type=int, default=1, show_default=True, help="Fresh points averaged in a step."
+        ),
+        click.option(
+            "--points",
+            type=int,
+            help="The points used in an epoch.  [default: the loop's, the first multiple of the batch size above n/2]",
+        ),
+        click.option(
+            "--lipschitz",
+            type=float,
+            default=1.0,
+            show_default=True,
+            help="L, the largest norm of a gradient.",
+        ),
+        click.option("--n", type=int, required=True, help="The number of data points."),
+    ):
+        command = option(command)
+    return command
+
+
 def default_store(out: Path) -> Path:
     """Return the store that goes with the reports in `out`: beside it, because `out` is replaced as a whole."""
     return out.with_name(f"{out.name}.store.sqlite3")

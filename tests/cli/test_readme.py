@@ -21,7 +21,7 @@ MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 def test_the_python_examples_run(capsys):
     for example in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
         exec(compile(example, "README.md", "exec"), {})  # noqa: S102  our own text
-    audited, compared, ran = capsys.readouterr().out.splitlines()
+    audited, compared, calibrated, ran = capsys.readouterr().out.splitlines()
     verdict, epsilon, event = audited.split(" ", 2)
     assert verdict == "violated"
     assert 1.0 < float(epsilon) <= 1.25
@@ -30,6 +30,10 @@ def test_the_python_examples_run(capsys):
     assert queries >= 990
     assert 0 <= gap < 1e-2
     assert excess >= 0
+    sigma, delta, epsilon = map(float, calibrated.split())
+    assert 2.15 < sigma < 2.17
+    assert 0.9e-6 < delta < 1e-6
+    assert 0.99 < epsilon <= 1.0
     iterations, queries, excess = ran.split()
     assert int(iterations) > int(queries) == 2048
     assert float(excess) >= 0

@@ -78,6 +78,7 @@ def test_the_suites_run_and_the_file_is_as_documented(tmp_path):
         "estimates",
         "single step",
         "stopping time",
+        "whole run",
         "audit",
         "workers",
         "fast path over oracle",

@@ -13,7 +13,14 @@ import pytest
 import dpsco_verify.evidence.checker as checker_package
 from dpsco_verify import papers
 from dpsco_verify.evidence import checker
-from dpsco_verify.evidence.checker import EventEvidence, MeanEvidence, Rejected, Unreadable, issue
+from dpsco_verify.evidence.checker import (
+    EventEvidence,
+    MeanEvidence,
+    Rejected,
+    Unreadable,
+    WholeRunPrivacy,
+    issue,
+)
 from dpsco_verify.ledger.installed import installed_ledger
 from dpsco_verify.papers.arora2020.azuma_step.certificates import AzumaMismatch, AzumaRepair
 from dpsco_verify.papers.arora2020.bregman_dual.certificates import BregmanDualConstant, BregmanDualTight
@@ -69,7 +76,25 @@ STEP = {
 }
 BATCH = STEP | {"m": 2, "fresh": 1, "h": "0", "epsilon_tilde": "3", "delta": "9/10", "threshold": "5/8"}
 
+WHOLE_RUN = {
+    "n": 100,
+    "points": 51,
+    "batch_size": 1,
+    "epochs": 1,
+    "relation": "replace-one",
+    "mu": "1",
+    "epsilon": "1/2",
+    "delta": "1/1000",
+    "theta": "1/8",
+    "step": "1/2",
+    "below": 60,
+    "above": 120,
+    "size": 512,
+    "reach": 200,
+}
+
 CERTIFICATES = {
+    "whole-run": ("whole-run", "replace-one", WholeRunPrivacy(**WHOLE_RUN)),
     "osmd": ("regret-osmd", "literal", OsmdLiteralViolation(slope="10", step_size="1")),
     "regret": ("regret", "diameter", RegretConstant(constant="2")),
     "regret-drift": (
@@ -395,6 +420,10 @@ def test_witnesses_that_are_none(reading, changes, reason):
         ("fresh-sum", "corrected", FreshSumViolation(n=16, level="1")),
         ("fresh-sum", "corrected", FreshSumInstance(n=6, step="0")),
         ("fresh-sum", "corrected", FreshSumInstance(n=6, step="2")),
+        ("whole-run", "replace-one", WholeRunPrivacy(**WHOLE_RUN | {"delta": "1/1000000000"})),
+        ("whole-run", "replace-one", WholeRunPrivacy(**WHOLE_RUN | {"mu": "4"})),
+        ("whole-run", "replace-one", WholeRunPrivacy(**WHOLE_RUN | {"points": 100})),
+        ("whole-run", "zero-out", WholeRunPrivacy(**WHOLE_RUN)),
     ],
 )
 def test_witnesses_of_something_else_are_rejected(claim, reading, witness):
@@ -455,5 +484,6 @@ def test_the_checker_is_independent(file):
 
 
 def test_every_kind_of_the_paper_is_tried():
+    of_the_core = {MeanEvidence, EventEvidence, WholeRunPrivacy}
     tried = {type(witness) for _, _, witness in CERTIFICATES.values()}
-    assert tried == {*installed_ledger().paper("arora2020").witness_kinds, MeanEvidence, EventEvidence}
+    assert tried == {*installed_ledger().paper("arora2020").witness_kinds, *of_the_core}

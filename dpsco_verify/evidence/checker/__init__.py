@@ -34,6 +34,7 @@ from dpsco_verify.evidence.checker.certificate import (
     issue,
 )
 from dpsco_verify.evidence.checker.statistical import EventEvidence, MeanEvidence
+from dpsco_verify.evidence.checker.whole_run import WholeRunPrivacy
 from dpsco_verify.evidence.checker.witness import Sides, Witness
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "Rejected",
     "Sides",
     "Unreadable",
+    "WholeRunPrivacy",
     "Witness",
     "ball",
     "check",

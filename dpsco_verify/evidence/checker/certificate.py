@@ -13,6 +13,7 @@ import msgspec
 from dpsco_verify.evidence.checker.accumulation import AccumulatedEventEvidence, AccumulatedMeanEvidence
 from dpsco_verify.evidence.checker.arithmetic import Rejected, Unreadable, ball, require
 from dpsco_verify.evidence.checker.statistical import EventEvidence, MeanEvidence
+from dpsco_verify.evidence.checker.whole_run import WholeRunPrivacy
 from dpsco_verify.evidence.checker.witness import Witness, kind_of
 
 STATED_DIGITS = 18
@@ -24,7 +25,10 @@ EVIDENCE_KINDS: tuple[type[Witness], ...] = (
     AccumulatedMeanEvidence,
     AccumulatedEventEvidence,
 )
-"""Observations, which can speak of any claim; every other kind belongs to the statement that uses it."""
+"""Observations, which can speak of any claim."""
+
+CORE_KINDS: tuple[type[Witness], ...] = (*EVIDENCE_KINDS, WholeRunPrivacy)
+"""What belongs to no paper; every other kind stands beside the statement that uses it."""
 
 W = TypeVar("W", bound=Witness)
 
@@ -42,7 +46,7 @@ class Certificate(msgspec.Struct, Generic[W], frozen=True, kw_only=True, forbid_
 
 
 class Kinds:
-    """The kinds of witnesses that a checker knows: those of evidence, and those of the statements under verification.
+    """The kinds of witnesses that a checker knows: the core's, and those of the statements under verification.
 
     Raises
     ------
@@ -51,7 +55,7 @@ class Kinds:
     """
 
     def __init__(self, kinds: Iterable[type[Witness]] = ()) -> None:
-        self.all: tuple[type[Witness], ...] = (*EVIDENCE_KINDS, *kinds)
+        self.all: tuple[type[Witness], ...] = (*CORE_KINDS, *kinds)
         for kind in self.all:
             if kind.sides is Witness.sides:
                 raise Rejected(

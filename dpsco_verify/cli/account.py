@@ -1,0 +1,96 @@
+"""``dpsco-verify account``."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dpsco_verify.cli.options import run_options
+from dpsco_verify.errors import InputError
+
+if TYPE_CHECKING:
+    from dpsco_verify.algorithm.accounting import Account
+
+
+@click.command()
+@run_options
+@click.option("--sigma", type=float, required=True, help="The noise's standard deviation in each coordinate.")
+@click.option(
+    "--epsilon", type=float, help="Print delta at this epsilon.  [default: 1, if --delta is not given]"
+)
+@click.option(
+    "--delta", type=float, help="Print epsilon at this delta.  [default: 1e-6, if --epsilon is not given]"
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.svg", help="Draw delta(epsilon).")
+def account(
+    n: int,
+    sigma: float,
+    lipschitz: float,
+    points: int | None,
+    batch_size: int,
+    epochs: int,
+    epsilon: float | None,
+    delta: float | None,
+    *,
+    as_json: bool,
+    plot: Path | None,
+) -> None:
+    """Print bounds on the privacy of a whole run, beside what Theorem 5.3 promises.
+
+    Neighbours differ in one point that is replaced. The upper bound holds whatever is seen of a run; the lower
+    bound is that of an instance of which every noisy step is seen, and which draws were repeats.
+    """
+    import json
+
+    from dpsco_verify.algorithm import accounting
+    from dpsco_verify.privacy.whole_run import WholeRun
+
+    if epsilon is None and delta is None:
+        epsilon, delta = 1.0, 1e-6
+    run = WholeRun(n=n, sigma=sigma, lipschitz=lipschitz, points=points, batch_size=batch_size, epochs=epochs)
+    found = accounting.account(run, epsilon=epsilon, delta=delta)
+    if plot is not None:
+        from dpsco_verify.reporting.drawing import standalone
+
+        write_whole("plot", plot, standalone(accounting.curves(run)))
+    click.echo(json.dumps(found.as_dict(), indent=2, allow_nan=False) if as_json else _as_text(found))
+
+
+def write_whole(name: str, path: Path, data: bytes) -> None:
+    """Write a file whole or not at all."""
+    scratch = path.with_name(f".{path.name}.part")
+    try:
+        scratch.write_bytes(data)
+        scratch.replace(path)
+    except (OSError, ValueError) as error:
+        with contextlib.suppress(OSError, ValueError):
+            scratch.unlink(missing_ok=True)
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(f"{name}={str(path)!r} cannot be written ({reason}); give a writable file") from None
+
+
+def _as_text(found: Account) -> str:
+    run = found.run
+    noise = f"sigma/L = {2.0 / (run.distance * run.batch_size):.6g}"
+    epochs = "1 epoch" if run.epochs == 1 else f"{run.epochs} epochs"
+    steps = f"n = {run.n}, {run.law[0][0]} points used in batches of {run.batch_size}, {epochs}, {noise}, replace-one"
+    rows = [["", "lower (pattern shown)", "upper (every view)", "Theorem 5.3"]]
+    if found.epsilon is not None:
+        values = (found.delta_lower, found.delta_upper, found.delta_theorem)
+        rows.append([f"delta at epsilon = {found.epsilon:g}", *map(_word, values)])
+    if found.delta is not None:
+        values = (found.epsilon_lower, found.epsilon_upper, found.epsilon_theorem)
+        rows.append([f"epsilon at delta = {found.delta:g}", *map(_word, values)])
+    widths = [max(len(row[i]) for row in rows) for i in range(4)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+    return "\n".join([steps, "", *lines])
+
+
+def _word(value: float | None) -> str:
+    return "no promise" if value is None else f"{value:.6g}"

@@ -1,0 +1,288 @@
+"""Where to compute: tilt, window and grid for the sum of a run's steps.
+
+Every choice made here leaves the bounds true; a poor one makes them loose. So plain approximations do: the law
+of one step is a few thousand points, equally spaced in z.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import optimize, special
+
+from dpsco_verify.arrays import FloatArray
+from dpsco_verify.privacy.gaussian import log_gaussian_delta
+
+_POINTS = 800
+_LEAST_SIZE = 2**12
+MARGIN = 6.0
+"""How far, in standard deviations of the sum, the last point of a step's law is to pass the threshold."""
+_SMALLEST, _STEEPEST = -690.0, 650.0
+"""Logarithms near the least double, which no density is to fall below, and near the largest, for the tilt."""
+_ORDINARY = -25.0
+_LOST = 1e-4
+"""The relative part of δ that may come from moving the lowest values of a step up, about."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A tilt θ, a grid of `size` points `step` apart, and the cells of one step's law below and above 0."""
+
+    theta: float
+    step: float
+    size: int
+    below: int
+    above: int
+    reach: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """How fine a grid may be, and how wide.
+
+    Attributes
+    ----------
+    spreading
+        The part of δ that the grid may add, about; more where δ is far below 1e-6, for the same part of σ.
+    largest
+        The most points, whatever they add.
+    aliasing
+        Minus the logarithm of the probability, after the tilt, that the sum leaves the window.
+    reach
+        How far above the threshold the window reaches, in units of 1/θ.
+    """
+
+    spreading: float
+    largest: int
+    aliasing: float
+    reach: float
+
+
+FINE = Grid(spreading=0.004, largest=2**21, aliasing=20.0, reach=20.0)
+CHECKABLE = Grid(spreading=0.02, largest=2**18, aliasing=12.0, reach=14.0)
+"""What the independent checker convolves in balls in a few seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sum:
+    """``E(Σ_{s ≤ steps} W_s − threshold)₊ / scale``, the functional of step 2 in units of batches.
+
+    Attributes
+    ----------
+    epsilon, mu
+        ε, and the distance of two means of a step in standard deviations.
+    n, points, batch
+        The size of the data, K, and f, which divides K.
+    """
+
+    epsilon: float
+    mu: float
+    n: int
+    points: int
+    batch: int = 1
+
+    @property
+    def steps(self) -> int:
+        """``K/f``."""
+        return self.points // self.batch
+
+    @property
+    def scale(self) -> float:
+        """``n/f``."""
+        return self.n / self.batch
+
+    @property
+    def threshold(self) -> float:
+        """``((n − K)/f)(e^ε − 1)``, to 3 units in the last place."""
+        return (self.n - self.points) / self.batch * math.expm1(self.epsilon)
+
+    @property
+    def distance(self) -> float:
+        """How far the threshold is above the mean of the sum, ``scale (e^ε − 1)``."""
+        return self.scale * math.expm1(self.epsilon)
+
+    @property
+    def summable(self) -> bool:
+        """Whether the sum can be taken in doubles; elsewhere densities underflow, and closed forms are used alone."""
+        return 1e-9 <= self.mu <= 16.0 and self.epsilon <= 100.0 and self.log_one_use() > -640.0
+
+    def log_one_use(self) -> float:
+        """Return ``log((K/n) G(1 + (n/K)(e^ε − 1)))``: by convexity an upper bound, that of revealing the slot."""
+        share = self.steps / self.scale
+        order = _inner_order(self.epsilon, share)
+        return math.log(share) + float(log_gaussian_delta(order, self.mu))
+
+    def log_any_step(self) -> float:
+        """Return a lower bound on log δ by the event that some step exceeds a level; it is good where μ is large."""
+        if self.epsilon > 700.0:
+            return -math.inf
+        z = self.mu + np.linspace(-8.0, 8.0, 65)
+        none = self.steps * special.log_ndtr(z)  # of n − K runs, and of the neighbour's
+        missed = none - special.log_ndtr(z) + special.log_ndtr(z - self.mu)
+        share = self.steps / self.scale
+        value = share * np.exp(none) - share * np.exp(missed) + math.expm1(self.epsilon) * np.expm1(none)
+        best = float(value.max()) * (1.0 - 1e-9) - 1e-12
+        return math.log(best) if best > 0.0 else -math.inf
+
+    def log_one_step(self) -> float:
+        """Return ``log((1/n) G(1 + n(e^ε − 1)))``: by convexity a lower bound, that of one step alone."""
+        order = _inner_order(self.epsilon, 1.0 / self.scale)
+        return float(log_gaussian_delta(order, self.mu)) - math.log(self.scale)
+
+    def guess(self) -> float:
+        """Return a guess at log δ: of the Gaussian mechanism that a run resembles, or of one step."""
+        exponent = min(self.mu**2, 600.0)
+        like = math.sqrt(self.steps * math.expm1(exponent)) / self.scale
+        return min(
+            max(float(log_gaussian_delta(self.epsilon, like)), self.log_one_step()), self.log_one_use()
+        )
+
+
+def _inner_order(epsilon: float, share: float) -> float:
+    """Return ``log(1 + (e^ε − 1)/share)``, also where e^ε is no double."""
+    if epsilon < 1.0:
+        return math.log1p(math.expm1(epsilon) / share)
+    return epsilon - math.log(share) + math.log1p((share - 1.0) * math.exp(-epsilon))
+
+
+def plan_envelope(problem: Sum, log_part: float, grid: Grid = FINE) -> Plan | None:
+    """Choose for the envelope; None where the threshold is out of the sum's reach.
+
+    `log_part` is the logarithm of what may be lost beyond the last point of a step's law. That point need not pass
+    the threshold by much: what is beyond it then counts in full.
+    """
+    return _plan(problem, *_envelope_points(problem.epsilon, problem.mu), log_part, grid)
+
+
+def plan_attained(problem: Sum, log_part: float, grid: Grid = FINE) -> Plan | None:
+    """Choose for the attained law."""
+    return _plan(problem, *_attained_points(problem.epsilon, problem.mu), log_part, grid)
+
+
+def _spread(problem: Sum, values: FloatArray, weights: FloatArray) -> float:
+    """Return the standard deviation of the sum."""
+    values = np.maximum(values, -values.max())
+    return math.sqrt(problem.steps * float(weights @ (values - float(weights @ values)) ** 2))
+
+
+def _plan(problem: Sum, values: FloatArray, weights: FloatArray, log_part: float, grid: Grid) -> Plan | None:
+    log_part = max(log_part, _SMALLEST)
+    highest = negligible_beyond(problem, log_part)
+    for _ in range(2):
+        spread = _spread(problem, np.minimum(values, highest), weights)
+        highest = min(highest, problem.distance + MARGIN * spread)
+    m, c = problem.steps, problem.threshold
+    values = np.clip(values, -100.0 * highest, highest)
+    log_weights = np.log(weights)
+
+    def cumulant(theta: float) -> float:
+        tilted = log_weights + theta * values
+        top = float(tilted.max())
+        return top + math.log(float(np.exp(tilted - top).sum()))
+
+    def mean(theta: float) -> float:
+        tilted = log_weights + theta * values
+        p = np.exp(tilted - tilted.max())
+        return float(p @ values / p.sum())
+
+    centre = float(weights @ values)
+    spread = _spread(problem, values, weights)
+    middle = max(c, m * centre + 2.0 * spread)
+    steepest = _STEEPEST / highest
+    if not (spread > 0.0 and middle < m * highest and m * mean(0.0) < middle < m * mean(steepest)):
+        return None
+    theta = float(
+        optimize.brentq(lambda theta: m * mean(theta) - middle, 0.0, steepest, rtol=1e-6, disp=False)
+    )
+    if theta <= 0.0:
+        return None
+    base = cumulant(theta)
+    down, up = c - m * float(values.min()), m * float(values.max()) - c
+    for factor in np.geomspace(0.02, 50.0, 30):
+        rate = float(theta * factor)
+        down = min(down, (grid.aliasing + m * (cumulant(theta - rate) - base)) / rate + c)
+        up = min(up, (grid.aliasing + m * (cumulant(theta + rate) - base)) / rate - c)
+    width = max(down + grid.reach / theta, up)
+    size = _LEAST_SIZE
+    spreading = grid.spreading * max(1.0, log_part / _ORDINARY)
+    while size < grid.largest and theta**2 * m * _added(values, weights, width / size) > 2.0 * spreading:
+        size *= 2
+    step = _short(width / size)
+    lowest = _lowest(values, weights, _LOST / (theta * m))
+    below, above = max(math.ceil(min(grid.reach / theta, lowest) / step), 1), math.ceil(highest / step)
+    if below + above > size:
+        return None
+    return Plan(
+        theta=theta,
+        step=step,
+        size=size,
+        below=below,
+        above=above,
+        reach=min(math.ceil(grid.reach / theta / step), size),
+    )
+
+
+def _lowest(values: FloatArray, weights: FloatArray, shift: float) -> float:
+    """Return T such that moving what is below −T up to it moves the mean by less than about `shift`."""
+    low, high = 0.0, float(-values.min())
+    for _ in range(40):
+        middle = 0.5 * (low + high) if high < 4.0 * low else math.sqrt(max(low, 1e-6 * high) * high)
+        if float(weights @ np.maximum(-middle - values, 0.0)) > shift:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _added(values: FloatArray, weights: FloatArray, step: float) -> float:
+    """Return about the variance that the split to a grid adds to a step."""
+    return float(weights @ np.minimum(step * step / 6.0, step * np.abs(values)))
+
+
+def _short(step: float) -> float:
+    """Return a double not below `step` with 24 bits, so that multiples of it are exact."""
+    mantissa, exponent = math.frexp(step)
+    return math.ldexp(math.ceil(mantissa * 2.0**24) / 2.0**24, exponent)
+
+
+def negligible_beyond(problem: Sum, log_part: float) -> float:
+    """Return a T beyond which ``log((K/n) E(W − T)₊)`` is `log_part`."""
+    share = math.log(problem.steps / problem.scale)
+    alpha = math.exp(problem.epsilon)
+
+    def excess(log_order: float) -> float:
+        return share + float(log_gaussian_delta(log_order, problem.mu)) - log_part
+
+    low, high = problem.epsilon, problem.epsilon + problem.mu
+    while excess(high) > 0.0:
+        low, high = high, high + 2.0 * (high - problem.epsilon)
+    root = float(optimize.brentq(excess, low, high, rtol=1e-6)) if excess(low) > 0.0 else high
+    return math.exp(root) - alpha
+
+
+def _envelope_points(epsilon: float, mu: float) -> tuple[FloatArray, FloatArray]:
+    """Return values and weights that resemble the envelope's law."""
+    alpha = math.exp(epsilon)
+    low, high = -epsilon / mu + 0.5 * mu, epsilon / mu + 0.5 * mu
+    ups, up_weights = _normal(high)
+    downs, down_weights = _normal(low)
+    y_up, y_down = np.exp(mu * ups - 0.5 * mu * mu), np.exp(mu * downs - 0.5 * mu * mu)
+    atom = max(float(special.ndtr(low) - special.ndtr(-high)), 1e-300)
+    values = np.concatenate([np.maximum(y_up - alpha, 0.0), np.minimum(1.0 - alpha * y_down, 0.0), [0.0]])
+    return values, np.concatenate([up_weights, down_weights, [atom]])
+
+
+def _attained_points(epsilon: float, mu: float) -> tuple[FloatArray, FloatArray]:
+    """Return values and weights that resemble the law of ``Y − e^ε``."""
+    z, weights = _normal(-12.0)
+    return np.exp(mu * z - 0.5 * mu * mu) - math.exp(epsilon), weights
+
+
+def _normal(start: float) -> tuple[FloatArray, FloatArray]:
+    """Return points above `start` and their standard normal weights."""
+    stop = max(start + 3.0, 38.0)
+    edges = np.linspace(start, stop, _POINTS + 1)
+    z = 0.5 * (edges[1:] + edges[:-1])
+    return z, np.exp(-0.5 * z * z) * ((edges[1] - edges[0]) / math.sqrt(2.0 * math.pi)) + 1e-320

@@ -1,0 +1,401 @@
+"""The bounds of a whole run in doubles against quadrature and balls; wrong accountants turn the comparison."""
+
+from __future__ import annotations
+
+import math
+import types
+from fractions import Fraction
+
+import flint
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+from dpsco_verify.errors import InputError
+from dpsco_verify.evidence.checker.whole_run import WholeRunPrivacy
+from dpsco_verify.privacy.gaussian import gaussian_delta
+from dpsco_verify.privacy.whole_run import (
+    View,
+    WholeRun,
+    bounds,
+    convolution,
+    delta_lower,
+    delta_upper,
+    epsilon_lower,
+    epsilon_upper,
+    law,
+)
+from dpsco_verify.privacy.whole_run.plan import CHECKABLE, Sum
+
+
+def potential(t, epsilon, mu):
+    """U(t) of the envelope, and E(Y − e^ε − t)₊ of the attained law."""
+    alpha = math.exp(epsilon)
+
+    def curve(y):
+        if y <= 0:
+            return 1.0 - y
+        z = math.log(y) / mu - mu / 2
+        return float(stats.norm.sf(z) - y * stats.norm.sf(z + mu))
+
+    upper = curve(alpha + t) if t >= 0 else 1.0 - alpha - t + alpha * curve((1.0 - t) / alpha)
+    return upper, curve(alpha + t)
+
+
+def two_steps(n, epsilon, mu):
+    """The functionals with two steps, of the envelope and of the attained law, by quadrature."""
+    alpha, c = math.exp(epsilon), (n - 2) * math.expm1(epsilon)
+    low, high = -epsilon / mu + mu / 2, epsilon / mu + mu / 2
+
+    def y(z):
+        return math.exp(mu * z - mu * mu / 2)
+
+    def mean(function, start, stop=12.0):
+        return integrate.quad(
+            lambda z: stats.norm.pdf(z) * function(z), start, stop, limit=400, epsabs=1e-12
+        )[0]
+
+    ups = mean(lambda z: potential(c - (y(z) - alpha), epsilon, mu)[0], high, high + 12.0)
+    downs = mean(lambda z: potential(c - (1.0 - alpha * y(z)), epsilon, mu)[0], low)
+    atom = (stats.norm.cdf(low) - stats.norm.sf(high)) * potential(c, epsilon, mu)[0]
+    attained = mean(lambda z: potential(c - (y(z) - alpha), epsilon, mu)[1], -12.0)
+    return (ups + downs + atom) / n, attained / n
+
+
+def in_balls(n, points, mu, epsilon, batch=1):
+    """The bound on the grid that the checker can do: in doubles, and by the checker."""
+    problem = Sum(epsilon=epsilon, mu=mu / batch, n=n, points=points, batch=batch)
+    doubles, chosen = bounds.planned_upper(problem, CHECKABLE)
+    witness = WholeRunPrivacy(
+        n=n,
+        points=points,
+        batch_size=batch,
+        epochs=1,
+        relation="replace-one",
+        mu=str(Fraction(mu)),
+        epsilon=str(Fraction(epsilon)),
+        delta="1/2",
+        theta=str(Fraction(chosen.theta)),
+        step=str(Fraction(chosen.step)),
+        below=chosen.below,
+        above=chosen.above,
+        size=chosen.size,
+        reach=chosen.reach,
+    )
+    with flint.ctx.workprec(128):
+        return math.exp(doubles), float(witness.sides("replace-one")[1].mid())
+
+
+SMALL = [(3, 0.1, 1.0), (3, 0.5, 2.0), (10, 0.05, 0.5), (5, 0.0, 1.0), (40, 0.2, 3.0)]
+
+
+@pytest.mark.parametrize(("n", "epsilon", "mu"), SMALL)
+def test_two_steps_by_quadrature(n, epsilon, mu):
+    upper, lower = two_steps(n, epsilon, mu)
+    run = WholeRun(n=n, mu=mu, points=2)
+    assert upper * (1 - 1e-7) <= delta_upper(run, epsilon) <= upper * 1.01
+    assert lower * 0.97 <= delta_lower(run, epsilon) <= lower * (1 + 1e-7)
+
+
+AGAINST_BALLS = [
+    (1000, 501, 2 / 1.358, 1.0, 1),
+    (1000, 501, 2 / 5.56, 1000**-0.5, 1),
+    (1000, 510, 2 / 0.6, 0.1, 10),
+    (3, 2, 1.0, 1.0, 1),
+    (5, 3, 1.0, 0.0, 1),
+    (60, 59, 1e-5, 1e-6, 1),
+]
+LARGE = [(10**5, 50_001, 1.0, 0.01, 1), (10**8, 50_000_001, 3.1, 1.0, 1), (10**8, 50_000_001, 0.5, 1e-4, 1)]
+
+
+@pytest.mark.parametrize("case", AGAINST_BALLS + [pytest.param(*[c], marks=pytest.mark.slow) for c in LARGE])
+def test_doubles_are_above_the_balls_and_close(case):
+    """The stated rounding bound covers what doubles do, and is small: 1e-4 at 5·10⁷ steps."""
+    doubles, exact = in_balls(*case)
+    assert exact <= doubles <= exact * (1.0 + 1e-6 + 1e-12 * case[1])
+
+
+@pytest.mark.slow
+@given(st.floats(2.0, 18.0), st.floats(0.0, 1.0), st.floats(-8.0, 4.0), st.floats(-9.0, 2.7))
+@settings(max_examples=30)
+def test_doubles_are_above_the_balls_wherever_they_are(log_n, share, log_epsilon, log_mu):
+    """Over the whole range, where the grid is one that takes the checker no second."""
+    n = int(math.exp(log_n))
+    k, epsilon, mu = max(1, min(int(share * n), n - 1)), math.exp(log_epsilon), math.exp(log_mu)
+    problem = Sum(epsilon=epsilon, mu=mu, n=n, points=k)
+    chosen = bounds.planned_upper(problem, CHECKABLE)[1]
+    assume(chosen is not None and chosen.size <= 2**13 and chosen.below + chosen.above < 3000)
+    doubles, exact = in_balls(n, k, mu, epsilon)
+    assert exact * (1 - 1e-12) <= doubles <= exact * 1.01
+
+
+# Wrong accountants: each turns a comparison above.
+
+
+def holds():
+    """Say whether the upper bound is above two steps by quadrature and within 1 % of it, and above the balls."""
+    bounds._log_part.cache_clear()
+    n, epsilon, mu = 10, 0.05, 0.5
+    upper, lower = two_steps(n, epsilon, mu)
+    run = WholeRun(n=n, mu=mu, points=2)
+    found = delta_upper(run, epsilon), delta_lower(run, epsilon)
+    doubles, exact = in_balls(1000, 501, 2 / 5.56, 1000**-0.5)
+    bounds._log_part.cache_clear()
+    return (
+        upper * (1 - 1e-7) <= found[0] <= upper * 1.01
+        and found[1] <= lower * (1 + 1e-7)
+        and exact <= doubles <= exact * (1.0 + 1e-6)
+    )
+
+
+def test_the_right_accountant_holds():
+    assert holds()
+
+
+@pytest.mark.parametrize("change", [-1, 1])
+def test_k_off_by_one_is_seen(monkeypatch, change):
+    right = bounds.log_hockey_stick
+    monkeypatch.setattr(
+        bounds,
+        "log_hockey_stick",
+        lambda law, plan, steps, threshold, *, upper: right(
+            law, plan, steps + change, threshold, upper=upper
+        ),
+    )
+    assert not holds()
+
+
+def test_half_the_distance_is_seen(monkeypatch):
+    right = bounds.envelope
+    monkeypatch.setattr(bounds, "envelope", lambda *, mu, **rest: right(mu=mu / 2, **rest))
+    assert not holds()
+
+
+def test_an_envelope_without_its_atom_is_seen(monkeypatch):
+    """Its mass would be missing; put where the rest is, in proportion, the mean would be another."""
+    monkeypatch.setattr(law, "_atom", lambda epsilon, mu: 0.0)
+    assert not holds()
+    right = bounds.envelope
+
+    def scaled(**arguments):
+        found = right(**arguments)
+        return law.LatticeLaw(
+            origin=0.0, step=found.step, first=found.first, masses=found.masses / found.masses.sum()
+        )
+
+    monkeypatch.setattr(bounds, "envelope", scaled)
+    assert not holds()
+
+
+def test_rounding_down_is_seen(monkeypatch):
+    """A cell's mass at its lower end alone."""
+    right = law._panels
+
+    def down(*arguments):
+        left, upper = right(*arguments)
+        return left + upper, np.zeros_like(upper)
+
+    monkeypatch.setattr(law, "_panels", down)
+    assert not holds()
+
+
+def test_rounding_up_in_the_lower_bound_is_seen(monkeypatch):
+    def split(**arguments):
+        found = law.envelope(**{k: v for k, v in arguments.items() if k != "highest"}, below=200, above=400)
+        return types.SimpleNamespace(**vars(found), last=found.last)
+
+    monkeypatch.setattr(bounds, "attained", split)
+    assert not holds()
+
+
+# The laws on the lattice.
+
+
+@given(st.floats(0.0, 2.0), st.floats(0.05, 3.0), st.floats(0.01, 1.5))
+def test_the_laws_are_ordered(epsilon, mu, relative_step):
+    """The upper potential is the envelope's at lattice points, and above between; the lower is below its law's."""
+    step = relative_step * math.sqrt(math.expm1(mu * mu))
+    upper = law.envelope(epsilon=epsilon, mu=mu, step=step, below=300, above=600)
+    x = upper.step * (upper.first + np.arange(len(upper.masses)))
+    lost = potential(x[-1], epsilon, mu)[0]
+    for t in (-2.5 * step, -step, 0.0, 0.3 * step, 2.0 * step):
+        exact = potential(t, epsilon, mu)[0]
+        assert float(upper.masses @ np.maximum(x - t, 0.0)) >= (exact - lost) * (1 - 1e-12) - 1e-14
+    assert upper.masses.sum() == pytest.approx(1.0, abs=1e-9)
+    lower = law.attained(epsilon=epsilon, mu=mu, step=step, highest=600 * step)
+    if lower is None:
+        return
+    x = lower.origin + lower.step * np.arange(len(lower.masses))
+    assert lower.masses.min() >= 0.0
+    assert lower.masses.sum() <= 1.0
+    for t in np.linspace(-math.exp(epsilon), 20 * step, 41):
+        exact = potential(float(t), epsilon, mu)[1]
+        assert float(lower.masses @ np.maximum(x - t, 0.0)) <= exact + 1e-13
+
+
+@pytest.mark.parametrize(
+    ("shift", "ratio", "mu"), [(0.5, 1e-4, 0.3), (0.0, 0.2, 1.0), (-0.1, 30.0, 3.0), (2e-3, 1e-7, 1e-3)]
+)
+def test_masses_keep_their_relative_error(shift, ratio, mu):
+    """Against integrals of 40 digits, also far out."""
+    cells = 40
+    masses = law._split(shift, ratio, cells, mu)
+    with mpmath.workdps(40):
+        s, r, m = mpmath.mpf(shift), mpmath.mpf(ratio), mpmath.mpf(mu)
+
+        def curve(i):
+            y = mpmath.exp(s) * (1 + i * r)
+            z = mpmath.log(y) / m - m / 2
+            return (mpmath.erfc(z / mpmath.sqrt(2)) - y * mpmath.erfc((z + m) / mpmath.sqrt(2))) / 2
+
+        for i in (1, 2, 17, 39):
+            exact = (curve(i + 1) - 2 * curve(i) + curve(i - 1)) / (mpmath.exp(s) * r)
+            allowed = law.relative_error(abs(shift), mu, abs(float((mpmath.log(1 + i * r) + s) / m)) + mu)
+            assert abs(float(masses[i] / exact) - 1.0) < allowed < 1e-9
+
+
+@pytest.mark.parametrize(("size", "copies"), [(256, 1), (256, 10**6 + 3), (4096, 501)])
+def test_the_error_of_the_convolution_is_within_its_bound(size, copies):
+    rng = np.random.default_rng(1)
+    masses = np.zeros(size)
+    masses[:40] = rng.dirichlet(np.ones(40))
+    found, bound = convolution.convolved(masses, copies)
+    with flint.ctx.workprec(192):
+        transform = flint.acb.dft([flint.acb(float(x)) for x in masses])
+        exact = flint.acb.dft([z**copies for z in transform], inverse=True)
+        error = math.sqrt(
+            sum(float((z.real - flint.arb(float(p))) ** 2) for z, p in zip(exact, found, strict=True))
+        )
+    assert error <= bound <= 1e-9
+
+
+# Relations that hold whatever the numbers are.
+
+
+@given(st.integers(2, 400), st.floats(0.0, 1.0), st.floats(0.1, 4.0), st.data())
+@settings(max_examples=30)
+def test_orders(n, epsilon, mu, data):
+    """Lower below upper; both grow with μ and K as far as they are sharp, and fall with ε."""
+    k = data.draw(st.integers(1, n - 1))
+    run = WholeRun(n=n, mu=mu, points=k)
+    upper, lower = delta_upper(run, epsilon), delta_lower(run, epsilon)
+    assert 0.0 < lower <= upper <= min(1.0, k / n * (1 + 1e-9))
+    assert upper <= float(gaussian_delta(epsilon, mu)) * (1 + 1e-9)
+    assert lower <= delta_upper(WholeRun(n=n, mu=1.01 * mu, points=k), epsilon)
+    assert lower <= delta_upper(WholeRun(n=n, mu=mu, points=min(k + 1, n)), epsilon)
+    assert delta_lower(run, epsilon + 0.1) <= upper
+
+
+def test_the_range_of_n():
+    for n in (2, 3, 10, 10**4, 10**8):
+        run = WholeRun(n=n, sigma=1.0)
+        for epsilon in (0.0, n**-0.5, 1.0, 20.0, 1000.0):
+            upper, lower = delta_upper(run, epsilon), delta_lower(run, epsilon)
+            assert 0.0 <= lower <= upper
+            assert upper > 0.0
+    assert 0.0 < delta_upper(WholeRun(n=10**6, sigma=1e4), 1.0) < 1e-300
+    assert delta_upper(WholeRun(n=1000, sigma=1e-9), 1.0) == pytest.approx(0.501, rel=1e-6)
+    assert delta_lower(WholeRun(n=1000, sigma=1e-9), 1.0) == pytest.approx(0.501, rel=1e-6)
+
+
+def test_epsilon_is_the_inverse_of_delta():
+    run = WholeRun(n=1000, sigma=2.0)
+    upper, lower = epsilon_upper(run, 1e-6), epsilon_lower(run, 1e-6)
+    assert delta_upper(run, upper) <= 1e-6 < delta_upper(run, upper * 0.999)
+    assert delta_lower(run, lower) > 1e-6 > delta_lower(run, lower * 1.001)
+    assert 0.0 < lower < upper
+    assert epsilon_upper(run, 0.9) == epsilon_lower(run, 0.9) == 0.0
+
+
+def test_batches_are_runs_on_fewer_points():
+    """f points a step at noise σ: n/f points at noise fσ."""
+    batches = WholeRun(n=1000, sigma=0.6, points=510, batch_size=10)
+    fewer = WholeRun(n=100, sigma=6.0, points=51)
+    assert delta_upper(batches, 0.1) == pytest.approx(delta_upper(fewer, 0.1), rel=1e-9)
+    assert WholeRun(n=1000, sigma=0.6, batch_size=10).law == ((510, 1.0),)
+
+
+def test_a_law_of_k_is_a_mixture():
+    law_of_k = {400: 0.25, 500: 0.5, 1000: 0.25}
+    run = WholeRun(n=1000, sigma=2.0, points=law_of_k)
+    parts = [delta_upper(WholeRun(n=1000, sigma=2.0, points=k), 0.5) * p for k, p in law_of_k.items()]
+    assert delta_upper(run, 0.5) == pytest.approx(sum(parts), rel=1e-12)
+    many = {k: stats.binom.pmf(k, 1000, 0.4) for k in range(1, 1000) if stats.binom.pmf(k, 1000, 0.4) > 0.0}
+    run = WholeRun(n=1000, sigma=1.4, points=many)
+    middle = delta_upper(WholeRun(n=1000, sigma=1.4, points=400), 1.0)
+    assert middle <= delta_upper(run, 1.0) <= 1.2 * middle
+    assert 0.8 * middle <= delta_lower(run, 1.0) <= middle
+
+
+def test_several_epochs():
+    full = WholeRun(n=1000, sigma=15.0, points=1000, epochs=9)
+    exact = float(gaussian_delta(0.1, 3 * 2 / 15.0))  # nine Gaussian steps
+    assert exact <= delta_upper(full, 0.1) <= 1.01 * exact
+    once, thrice = (WholeRun(n=100, sigma=2.0, epochs=e) for e in (1, 3))
+    assert delta_upper(once, 0.3) < delta_lower(thrice, 0.3) < delta_upper(thrice, 0.3)
+    assert delta_upper(thrice, 0.3) < 1.0
+    # the attained pair of n = 2, K = 1 in three epochs, from 10⁶ samples: 0.004 is eight standard errors
+    run = WholeRun(n=2, mu=1.5, points=1, epochs=3)
+    rng = np.random.default_rng(3)
+    z = rng.normal(size=(10**6, 3)) + 1.5 * (rng.random((10**6, 3)) < 0.5)
+    ratio = np.prod(0.5 + 0.5 * np.exp(1.5 * z - 1.125), axis=1)
+    sampled = float(np.mean(np.maximum(1.0 - math.exp(0.4) / ratio, 0.0)))
+    assert sampled - 0.02 <= delta_lower(run, 0.4) <= sampled + 0.004
+    assert delta_upper(run, 0.4) >= sampled - 0.004
+
+
+def test_three_views():
+    run = WholeRun(n=100, sigma=2.0)
+    for view in View:
+        assert delta_upper(run, 0.5, view=view) == delta_upper(run, 0.5)
+        assert epsilon_upper(run, 1e-3, view=view) == epsilon_upper(run, 1e-3)
+    with pytest.raises(InputError, match="is not a view"):
+        delta_upper(run, 0.5, view="everything")
+    for view in (View.TRANSCRIPT, View.OUTPUT):
+        with pytest.raises(InputError, match="no lower bound"):
+            delta_lower(run, 0.5, view=view)
+        with pytest.raises(InputError, match="no lower bound"):
+            epsilon_lower(run, 1e-3, view=view)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n": 1}, "n=1 is too small"),
+        ({"n": 2.5}, "n=2.5 is no integer"),
+        ({"n": 10**9}, "n=1000000000 is above"),
+        ({"sigma": 0.0}, "sigma=0.0 is not positive"),
+        ({"sigma": math.nan}, "sigma=nan"),
+        ({"sigma": None}, "give one of the two"),
+        ({"mu": 1.0}, "give one of the two"),
+        ({"sigma": None, "mu": 0.0}, "mu=0.0 is not positive"),
+        ({"lipschitz": 0.0}, "lipschitz=0.0"),
+        ({"points": 101}, "points=101 is above n=100"),
+        ({"points": 0}, "points=0"),
+        ({"points": {50: 0.5}}, "sum to 0.5"),
+        ({"points": {50: 1.5, 51: -0.5}}, "is no probability"),
+        ({"points": {50: math.nan}}, "points[50]=nan"),
+        ({"batch_size": 3}, "batch_size=3 does not divide n=100"),
+        ({"batch_size": 0}, "batch_size=0"),
+        ({"batch_size": 7, "points": 50}, "batch_size=7 does not divide points=50"),
+        ({"epochs": 0}, "epochs=0"),
+    ],
+)
+def test_bad_runs(arguments, message):
+    with pytest.raises(InputError) as caught:
+        WholeRun(**{"n": 100, "sigma": 1.0} | arguments)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [-0.1, math.nan, math.inf])
+def test_bad_orders_and_deltas(value):
+    run = WholeRun(n=100, sigma=1.0)
+    for function in (delta_upper, delta_lower):
+        with pytest.raises(InputError, match="epsilon="):
+            function(run, value)
+    for function in (epsilon_upper, epsilon_lower):
+        with pytest.raises(InputError, match="delta="):
+            function(run, value)
