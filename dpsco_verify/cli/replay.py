@@ -15,6 +15,9 @@ from dpsco_verify.evidence.exit_code import ExitCode
 def replay(files: tuple[Path, ...]) -> None:
     """Check certificates with the independent checker.
 
+    For each that is accepted it prints what it decides (certifies, refutes or supports which reading), over which
+    range, and what is not in the certificate.
+
     Exit codes: 0 all accepted; 1 at least one rejected; 2 a file cannot be read; 70 broken off: a fault of the
     program, and no verdict.
     """
@@ -25,7 +28,7 @@ def replay(files: tuple[Path, ...]) -> None:
     worst = 0
     for file in files:
         try:
-            proven = checker.check(kinds.decode(file.read_bytes()))
+            decided = kinds.check(kinds.decode(file.read_bytes()))
         except (OSError, checker.Unreadable) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             click.echo(
@@ -37,5 +40,5 @@ def replay(files: tuple[Path, ...]) -> None:
             click.echo(f"rejected  {file}: {reason}")
             worst = max(worst, int(ExitCode.NOT_AS_EXPECTED))
         else:
-            click.echo(f"accepted  {file}: {proven}")
+            click.echo(f"accepted  {file}: {decided}")
     sys.exit(worst)

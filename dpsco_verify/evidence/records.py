@@ -12,6 +12,7 @@ from typing import Annotated
 import msgspec
 
 from dpsco_verify.errors import InputError, no_truth_value
+from dpsco_verify.evidence.checker import Scope
 from dpsco_verify.evidence.comparison import ComparisonRecord
 from dpsco_verify.evidence.museum import MuseumRecord
 from dpsco_verify.evidence.plots import Plot
@@ -184,8 +185,10 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """What a run found about one reading of one claim.
 
     ``paper`` is the id of the paper whose statement it is, empty for a guarantee of a user's own; ``expected`` comes
-    from the paper's expectations. ``accumulated`` is there in a run that multiplies its evidence with that of earlier
-    runs, for claims that have such.
+    from the paper's expectations. ``scope`` is how much of what the verdict needs is in the certificate: all of it
+    (computation), an inequality from which an argument in words leads to it (argument), or observations, which are
+    shown by drawing them again (samples). ``accumulated`` is there in a run that multiplies its evidence with that of
+    earlier runs, for claims that have such.
     """
 
     paper: str
@@ -208,6 +211,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     proof_steps: tuple[ProofStep, ...] = ()
     sharpness: tuple[Sharpness, ...] = ()
     certificate: str | None = None
+    scope: Scope | None = None
     reproduce: str
     seconds: Annotated[float, msgspec.Meta(ge=0)]
     accumulated: tuple[AccumulatedRecord, ...] | msgspec.UnsetType = msgspec.UNSET

@@ -7,7 +7,7 @@ import re
 
 from dpsco_verify.auditing import AuditResult, AuditVerdict, describe_pair
 from dpsco_verify.evidence import Finding, Quantity, Stance, Verdict, checker
-from dpsco_verify.evidence.checker import Certificate, EventEvidence, Kinds
+from dpsco_verify.evidence.checker import OWN, Certificate, Kinds, OwnMechanismEvidence
 from dpsco_verify.evidence.verdict_backing import with_checked_certificate
 from dpsco_verify.gating.curve import curve_plot
 from dpsco_verify.inference.witnesses import event_evidence
@@ -71,7 +71,8 @@ def audit_finding(
     reproduce
         The command that repeats the audit.
     """
-    verdict, summary, certificate = with_checked_certificate(*_claimed(result, id_, reading), Kinds())
+    backed = with_checked_certificate(*_claimed(result, id_, reading), Kinds())
+    verdict = backed.verdict
     w = result.witness
     pairs = "" if result.pairs == 1 else f"the worst of {result.pairs} pairs, "
     finding = Finding(
@@ -81,27 +82,28 @@ def audit_finding(
         reference=REFERENCE,
         label="",
         reading=reading,
-        reading_text=f"{result.claim}{f' under {result.relation}' if result.relation else ''}, on {pairs}"
+        reading_text=f"{_guarantee(result)}, on {pairs}"
         f"{f'{label}, ' if label else ''}{describe_pair(w.d, w.d_prime)}",
         stance=Stance.PRINTED,
         statement=STATEMENT.format(claim=result.claim),
         verdict=verdict,
         expected=Verdict.NOT_REFUTED,
-        summary=". Note: ".join((summary, *result.notes)),
+        summary=". Note: ".join((backed.summary, *result.notes)),
         method=METHOD,
         evidence=evidence_of(result),
         plots=curve_plot(result),
         counterexample=counterexample(result) if verdict is Verdict.REFUTED else None,
-        certificate=f"certificates/{id_}--{reading}.json" if certificate is not None else None,
+        certificate=f"certificates/{id_}--{reading}.json" if backed.data is not None else None,
+        scope=backed.scope,
         reproduce=reproduce or python_line(result),
         seconds=result.seconds,
     )
-    return finding, certificate
+    return finding, backed.data
 
 
 def _claimed(
     result: AuditResult, id_: str, reading: str
-) -> tuple[Verdict, str, Certificate[EventEvidence] | None]:
+) -> tuple[Verdict, str, Certificate[OwnMechanismEvidence] | None]:
     verdict = VERDICTS[result.verdict]
     if verdict is not Verdict.REFUTED:
         return verdict, result.summary, None
@@ -109,10 +111,12 @@ def _claimed(
     counts = w.decision_counts
     try:
         certificate = checker.issue(
-            id_,
+            f"{OWN}{id_}",
             reading,
             event_evidence(
                 (counts.n11, counts.n10, counts.n01, counts.n00),
+                kind=OwnMechanismEvidence,
+                null_hypothesis=" ".join(f"{result.mechanism}: {_guarantee(result)}".split()),
                 epsilon=result.order,
                 delta=result.delta_at_order,
                 alpha=w.alpha,
@@ -122,6 +126,10 @@ def _claimed(
     except checker.Rejected as reason:
         return Verdict.INCONCLUSIVE, f"no certificate could be issued ({reason}): {result.summary}", None
     return verdict, result.summary, certificate
+
+
+def _guarantee(result: AuditResult) -> str:
+    return f"{result.claim}{f' under {result.relation}' if result.relation else ''}"
 
 
 def counterexample(result: AuditResult) -> str:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from typing import TypeVar
 
 from dpsco_verify.evidence.checker import EventEvidence, MeanEvidence
 from dpsco_verify.inference.bets import bet_fractions, depth_for_range
 
+E = TypeVar("E", bound=EventEvidence)
+
 _DENOMINATOR = 2**60
+_ROUNDING, _SHORT = Fraction(1, 2**50), 2**20
 LEVEL_ROUNDING = 1 + 1e-9
 """A test's wealth is a little above 1/α when it rejects, and its bets are rounded in a witness."""
 
@@ -19,17 +23,31 @@ def rational_text(value: float | Fraction) -> str:
     return str(Fraction(value))
 
 
+def rounded_up(value: float) -> Fraction:
+    """Return a little more than `value`, which may be rounded; what has few binary digits is taken to be exact."""
+    exact = Fraction(value)
+    return exact if exact.denominator <= _SHORT else exact * (1 + _ROUNDING)
+
+
 def mean_evidence(
-    observations: Sequence[float], *, bound: float, low: float, high: float, alpha: float
+    observations: Sequence[float],
+    *,
+    null_hypothesis: str,
+    bound: float,
+    low: float,
+    high: float,
+    alpha: float,
 ) -> MeanEvidence:
     """Return the witness that `observations` in [low, high] reject ``mean ≤ bound`` at level `alpha`.
 
-    The bets are those of :func:`dpsco_verify.inference.bounded_mean.decide`.
+    `null_hypothesis` is its name (:func:`~dpsco_verify.store.null_name`), as the reading admits it. The
+    bets are those of :func:`dpsco_verify.inference.bounded_mean.decide`.
     """
     fractions = bet_fractions(depth=depth_for_range(low - bound, high - bound))
     return MeanEvidence(
+        null_hypothesis=null_hypothesis,
         low=rational_text(low),
-        bound=rational_text(bound),
+        bound=rational_text(rounded_up(bound)),
         alpha=rational_text(alpha * LEVEL_ROUNDING),
         bets=mean_bets(fractions, bound=bound, low=low),
         observations=tuple(rational_text(x) for x in observations),
@@ -39,11 +57,13 @@ def mean_evidence(
 def event_evidence(
     counts: tuple[int, int, int, int],
     *,
+    null_hypothesis: str,
     epsilon: float,
     delta: float,
     alpha: float,
     fractions: Iterable[float] | None = None,
-) -> EventEvidence:
+    kind: type[E] = EventEvidence,  # type: ignore[assignment]  # the default of a type variable
+) -> E:
     """Return the witness that counts (both, first only, second only, neither) reject ``P − e^ε P' ≤ δ`` at `alpha`.
 
     The bets are those of :class:`dpsco_verify.inference.PrivacyEventTest`, or `fractions` of the largest one.
@@ -51,9 +71,10 @@ def event_evidence(
     if fractions is None:
         fractions = bet_fractions(depth=depth_for_range(-math.exp(epsilon) - delta, 1.0 - delta))
     both, first, second, neither = counts
-    return EventEvidence(
-        epsilon=rational_text(epsilon),
-        delta=rational_text(delta),
+    return kind(
+        null_hypothesis=null_hypothesis,
+        epsilon=rational_text(rounded_up(epsilon)),
+        delta=rational_text(rounded_up(delta)),
         alpha=rational_text(alpha * LEVEL_ROUNDING),
         bets=event_bets(fractions, epsilon=epsilon, delta=delta),
         both=both,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import AccumulatedRecord, AccumulatedRun, Sharpness, Verdict
 from dpsco_verify.evidence.checker import (
     AccumulatedEventEvidence,
@@ -22,7 +23,7 @@ from dpsco_verify.evidence.checker import (
     Rejected,
 )
 from dpsco_verify.execution import WorkUnit
-from dpsco_verify.inference.witnesses import LEVEL_ROUNDING, event_bets, mean_bets, rational_text
+from dpsco_verify.inference.witnesses import LEVEL_ROUNDING, event_bets, mean_bets, rational_text, rounded_up
 from dpsco_verify.ledger.statement import Claim, Decision
 from dpsco_verify.store import (
     Accumulated,
@@ -42,6 +43,7 @@ class Accumulation:
     store: EvidenceStore
     run: int
     memory: RunMemory
+    profile: Profile
     seed: int
     accumulate: bool
 
@@ -57,6 +59,7 @@ class Accumulation:
             self.run,
             claim=claim.key,
             code=self.memory.code(units),
+            profile=self.profile.value,
             seed=self.seed,
             e_values=decision.e_values,
             with_earlier=self.accumulate,
@@ -110,7 +113,7 @@ def _witness(
             null_hypothesis=null_hypothesis,
             bound=_one_of("bound", (one.bound for one in means)),
             alpha=rational_text(alpha),
-            runs=tuple(_mean_run(run.seed, one) for run, one in zip(runs, means, strict=True)),
+            runs=tuple(_mean_run(run, one) for run, one in zip(runs, means, strict=True)),
         )
     if len(events) == len(seen):
         return AccumulatedEventEvidence(
@@ -118,14 +121,15 @@ def _witness(
             epsilon=_one_of("epsilon", (one.epsilon for one in events)),
             delta=_one_of("delta", (one.delta for one in events)),
             alpha=rational_text(alpha),
-            runs=tuple(_event_run(run.seed, one) for run, one in zip(runs, events, strict=True)),
+            runs=tuple(_event_run(run, one) for run, one in zip(runs, events, strict=True)),
         )
     raise Rejected(f"the runs against {null_hypothesis} hold means and events")
 
 
-def _mean_run(seed: int, seen: MeanObservations) -> MeanRun:
+def _mean_run(run: RunEvidence, seen: MeanObservations) -> MeanRun:
     return MeanRun(
-        seed=str(seed),
+        profile=Profile(run.profile).value,
+        seed=str(run.seed),
         low=rational_text(seen.low),
         bets=mean_bets(seen.fractions.tolist(), bound=seen.bound, low=seen.low),
         values=tuple(rational_text(x) for x in seen.values.tolist()),
@@ -133,9 +137,10 @@ def _mean_run(seed: int, seen: MeanObservations) -> MeanRun:
     )
 
 
-def _event_run(seed: int, seen: EventObservations) -> EventRun:
+def _event_run(run: RunEvidence, seen: EventObservations) -> EventRun:
     return EventRun(
-        seed=str(seed),
+        profile=Profile(run.profile).value,
+        seed=str(run.seed),
         bets=event_bets(seen.fractions.tolist(), epsilon=seen.epsilon, delta=seen.delta),
         both=seen.both,
         first_only=seen.first_only,
@@ -145,8 +150,8 @@ def _event_run(seed: int, seen: EventObservations) -> EventRun:
 
 
 def _one_of(name: str, values: Iterable[float]) -> str:
-    """Return the value that all runs share, which their witness states once."""
-    texts = sorted({rational_text(value) for value in values})
+    """Return the value that all runs share, which their witness states once, rounded up as in any witness."""
+    texts = sorted({rational_text(rounded_up(value)) for value in values})
     if len(texts) != 1:
         raise Rejected(f"{name}={', '.join(texts)} differ from run to run")
     return texts[0]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 from dpsco_verify.choices import ERROR_BUDGET
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import Paper
-from dpsco_verify.evidence.checker import Kinds, Rejected, Witness
+from dpsco_verify.evidence.checker import Kinds, Null, Rejected, Witness
 from dpsco_verify.inference.budget import ErrorBudget
 from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.expectations import Expectation, require_complete
@@ -80,12 +81,12 @@ class Ledger:
     def kinds(self) -> Kinds:
         """The kinds of witnesses of all papers."""
         try:
-            return Kinds(kind for entry in self.papers for kind in entry.witness_kinds)
+            return Kinds((kind for entry in self.papers for kind in entry.witness_kinds), _ForChecker(self))
         except Rejected as reason:
             ids = ", ".join(entry.paper.id for entry in self.papers)
             raise InputError(f"papers={ids!r} cannot be checked: {reason}") from None
 
-    @property
+    @cached_property
     def error_budget(self) -> ErrorBudget:
         """The error budget, split over all claims that may run a test, and all sections."""
         weights = {claim.key: claim.reading.weight for claim in self.claims if claim.reading.weight > 0}
@@ -158,6 +159,22 @@ class Ledger:
                 f"select={list(select)!r} less ignore={list(ignore)!r} leaves no claim; select at least one"
             )
         return kept
+
+
+@dataclass(frozen=True)
+class _ForChecker:
+    """The ledger as the independent checker asks for it (:class:`dpsco_verify.evidence.checker.Claims`)."""
+
+    ledger: Ledger
+
+    def nulls(self) -> Mapping[str, Null | None]:
+        return {claim.key: claim.reading.null for claim in self.ledger.claims}
+
+    def share(self, key: str, papers: Sequence[str]) -> Fraction:
+        try:
+            return Fraction(self.ledger.only(papers).error_budget.share(key).alpha)
+        except InputError as error:
+            raise Rejected(f"papers={', '.join(papers)} give no share of the error budget: {error}") from None
 
 
 def _require_unique(what: str, named: Iterable[tuple[str, str]]) -> None:

@@ -58,10 +58,15 @@ class Measured:
         """The first ratios, up to that at which the test rejected; none where it did not."""
         return self.ratios[: self.rejected_at or 0]
 
-    def witness(self) -> MeanEvidence:
-        """Return the witness of the rejection."""
+    def witness(self, null_hypothesis: str) -> MeanEvidence:
+        """Return the witness of the rejection, `null_hypothesis` being its name as the reading admits it."""
         return mean_evidence(
-            self.deciding, bound=self.bound, low=self.range_low, high=self.range_high, alpha=self.alpha / 2
+            self.deciding,
+            null_hypothesis=null_hypothesis,
+            bound=self.bound,
+            low=self.range_low,
+            high=self.range_high,
+            alpha=self.alpha / 2,
         )
 
     def e_value(self) -> EValue:

@@ -7,6 +7,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from dpsco_verify.choices import Profile
 from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.evidence import (
@@ -113,7 +115,7 @@ def run_audit(
     run = store.begin_run(profile=profile.value, seed=seed) if store is not None else None
     memory = RunMemory(store, run) if store is not None and run is not None else None
     accumulation = (
-        Accumulation(store=store, run=run, memory=memory, seed=seed, accumulate=accumulate)
+        Accumulation(store=store, run=run, memory=memory, profile=profile, seed=seed, accumulate=accumulate)
         if store is not None and run is not None and memory is not None
         else None
     )
@@ -233,7 +235,8 @@ def _conclude(
             products = accumulation.multiply(claim, decision, units)
             decision = decided_together(decision, products)
         if decision.witness is not None:
-            certificate = checker.issue(statement.id, reading.id, decision.witness)
+            draw = _draw(ledger, context) if isinstance(decision.witness, checker.Evidence) else msgspec.UNSET
+            certificate = checker.issue(statement.id, reading.id, decision.witness, draw)
     except checker.Rejected as reason:
         decision = _nothing(context, f"no certificate could be issued, so nothing is claimed: {reason}")
     except ContradictionError as reason:
@@ -244,9 +247,7 @@ def _conclude(
         divided = context.share.divide(sorted(decision.spent))
         for name in sorted(decision.spent):
             spending.spend(divided.part(name), alpha=decision.spent[name])
-    verdict, summary, data = with_checked_certificate(
-        decision.verdict, decision.summary, certificate, ledger.kinds
-    )
+    backed = with_checked_certificate(decision.verdict, decision.summary, certificate, ledger.kinds)
     seconds = sum(done[unit.name].seconds for unit in units) + time.perf_counter() - started
     finding = Finding(
         paper=claim.paper,
@@ -258,9 +259,9 @@ def _conclude(
         reading_text=reading.text,
         stance=reading.stance,
         statement=reading.statement,
-        verdict=verdict,
+        verdict=backed.verdict,
         expected=expectation.expected if expectation else None,
-        summary=summary,
+        summary=backed.summary,
         method=reading.method,
         evidence=dict(decision.evidence),
         tables=tuple(decision.tables),
@@ -268,7 +269,8 @@ def _conclude(
         counterexample=decision.counterexample,
         proof_steps=tuple(decision.proof_steps),
         sharpness=tuple(decision.sharpness),
-        certificate=f"certificates/{statement.id}-{reading.id}.json" if data is not None else None,
+        certificate=f"certificates/{statement.id}-{reading.id}.json" if backed.data is not None else None,
+        scope=backed.scope,
         reproduce=" ".join(
             [
                 f"dpsco-verify audit --profile {context.profile} --seed {context.seed}",
@@ -280,7 +282,16 @@ def _conclude(
         seconds=seconds,
         accumulated=records(products),
     )
-    return finding, data
+    return finding, backed.data
+
+
+def _draw(ledger: Ledger, context: Context) -> checker.Draw:
+    """Return what the checker needs to say how observations are drawn again, and which share they may spend."""
+    return checker.Draw(
+        profile=context.profile.value,
+        seed=str(context.seed),
+        papers=tuple(entry.paper.id for entry in ledger.papers),
+    )
 
 
 def _nothing(context: Context, why: str) -> Decision:

@@ -9,7 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from dpsco_verify.choices import Profile
 from dpsco_verify.errors import no_truth_value
 from dpsco_verify.evidence import Plot, ProofStep, Quantity, Sharpness, Stance, Table, Verdict
-from dpsco_verify.evidence.checker import Witness
+from dpsco_verify.evidence.checker import Null, Witness
 from dpsco_verify.inference.budget import Share
 from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.units import Outcomes, Units
@@ -41,6 +41,8 @@ class Reading(Generic[P]):
         What this reading fixes, as a value: nothing is read out of the id.
     weight
         Its share of the error budget, relative to the other readings under verification; 0 where nothing is random.
+    null
+        The null hypothesis that observations may reject under it; without one no evidence from samples refutes it.
     """
 
     id: str
@@ -50,6 +52,7 @@ class Reading(Generic[P]):
     stance: Stance
     parameters: P
     weight: float = 0.0
+    null: Null | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

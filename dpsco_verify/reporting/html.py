@@ -76,6 +76,8 @@ class HtmlReport:
                 say=say,
                 consequences=CONSEQUENCE_MEANING,
                 meanings={verdict: VERDICT_MEANING[verdict] for verdict in say.verdicts},
+                scopes=summary.scopes(record),
+                scope_meaning=summary.SCOPE_MEANING,
                 words_of=summary.VERDICT_WORDS,
                 outcome=summary.outcome,
                 expectation=summary.expectation,

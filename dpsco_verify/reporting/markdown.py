@@ -123,11 +123,19 @@ class _Writer:
             self._readings(),
             "## What the verdicts mean",
             "\n".join(f"- {_verdict(v)}: {escape(VERDICT_MEANING[v])}." for v in self._say.verdicts),
+            *self._scopes(),
             "## The run",
             *self._run(),
             *([] if record.papers else [f"## The {self._say.claim}s"]),
         ]
         return "\n\n".join(blocks)
+
+    def _scopes(self) -> list[str]:
+        """Return what the words behind verdicts mean."""
+        lines = [
+            f"- by **{scope}**: {escape(words)}." for scope, words in summary.scopes(self._record).items()
+        ]
+        return ["\n".join(lines)] if lines else []
 
     def _standings(self) -> list[str]:
         """Return one line a paper, and one for each of its statements."""
@@ -185,7 +193,7 @@ class _Writer:
         return blocks
 
     def _item(self, finding: Finding) -> str:
-        return f"- {_verdict(finding.verdict)} {self._to(finding, shorten(finding.key, 120))}"
+        return f"- {_backed(finding)} {self._to(finding, shorten(finding.key, 120))}"
 
     def _to(self, finding: Finding, content: str) -> str:
         return f"[{code(content)}](#{self._names.reading(finding)})"
@@ -195,7 +203,7 @@ class _Writer:
             (
                 escape(shorten(f.id, 80)),
                 self._to(f, shorten(f.reading, 80)),
-                _verdict(f.verdict),
+                _backed(f),
                 escape(summary.expectation(f)) if f.as_expected else f"**{escape(summary.expectation(f))}**",
                 _short(f),
             )
@@ -261,7 +269,7 @@ class _Writer:
         anchor = f'<a id="{self._names.reading(finding)}"></a>'
         against = escape(summary.expectation(finding))
         blocks = [
-            f"#### {anchor}{self._say.group} {code(finding.reading)}: {_verdict(finding.verdict)} ({against})",
+            f"#### {anchor}{self._say.group} {code(finding.reading)}: {_backed(finding)} ({against})",
             paragraph(finding.reading_text),
             *([quotation(finding.statement)] if with_statement else []),
             f"**{escape(finding.summary)}**",
@@ -311,6 +319,10 @@ class _Writer:
 
 def _verdict(verdict: Verdict) -> str:
     return f"{summary.VERDICT_SYMBOLS[verdict]} **{summary.VERDICT_WORDS[verdict]}**"
+
+
+def _backed(finding: Finding) -> str:
+    return f"{_verdict(finding.verdict)}{summary.by_scope(finding)}"
 
 
 def _short(finding: Finding) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpsco_verify.evidence import AuditRecord, Finding, Verdict
+from dpsco_verify.evidence.checker import Scope
 from dpsco_verify.reporting.numbers import count
 from dpsco_verify.reporting.vocabulary import PAPER, vocabulary
 
@@ -38,8 +39,27 @@ VERDICT_SYMBOLS: dict[Verdict, str] = {
 }
 """One shape for each verdict, so that none is told by colour alone."""
 
+SCOPE_MEANING: dict[Scope, str] = {
+    Scope.COMPUTATION: "the independent checker computes all that the verdict needs, from the certificate alone",
+    Scope.ARGUMENT: "the checker computes an inequality, and an argument in words leads from it to the reading; "
+    "`dpsco-verify replay` says which",
+    Scope.SAMPLES: "the checker computes an e-value; that the observations were drawn is shown by drawing them again",
+}
+"""What stands beside a verdict that has a certificate."""
+
 EXIT_MEANING = PAPER.exit_meaning
 """What the exit codes say of a run of the ledger."""
+
+
+def by_scope(finding: Finding) -> str:
+    """Return how a verdict is backed, to stand behind its words: `` by argument``; nothing without a certificate."""
+    return "" if finding.scope is None else f" by {finding.scope}"
+
+
+def scopes(record: AuditRecord) -> dict[Scope, str]:
+    """Return the ways in which verdicts of this record are backed, with their meaning."""
+    found = {finding.scope for finding in record.claims}
+    return {scope: meaning for scope, meaning in SCOPE_MEANING.items() if scope in found}
 
 
 class Outcome(enum.StrEnum):

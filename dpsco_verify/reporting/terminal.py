@@ -123,6 +123,11 @@ class _Printer:
         """Return the symbol and the words of `verdict`."""
         return self.text(f"{self._symbols[verdict]} {summary.VERDICT_WORDS[verdict]}", _STYLES[verdict])
 
+    def backed(self, finding: Finding) -> Text:
+        """Return a finding's verdict, and how it is backed."""
+        verdict, scope = self.verdict(finding.verdict), summary.by_scope(finding).strip()
+        return Text.assemble(verdict, " ", self.text(scope, "dim")) if scope else verdict
+
     def table(self, record: AuditRecord) -> Table:
         """Return the table of all readings, those of one claim together."""
         wide = self._console.width >= _WIDE
@@ -138,7 +143,7 @@ class _Printer:
             for position, finding in enumerate(claim.findings):
                 cells: list[RenderableType] = [
                     Padding(self.text(finding.reading), (0, 0, 0, 2)),
-                    self.verdict(finding.verdict),
+                    self.backed(finding),
                     self._expectation(finding),
                 ]
                 if wide:
@@ -154,7 +159,7 @@ class _Printer:
         self._console.print(self.text(title, "bold"))
         for finding in findings:
             key = self.text(finding.key, "bold")
-            self._console.print(Text.assemble("  ", self.verdict(finding.verdict), "  ", key))
+            self._console.print(Text.assemble("  ", self.backed(finding), "  ", key))
             for content in ([f"{summary.reason(finding)}."] if reasons else []) + [finding.summary]:
                 self._console.print(Padding(self.text(content), (0, 0, 0, 4)))
             if reasons and finding.counterexample is not None:

@@ -21,12 +21,16 @@ def earlier_evidence(
         If the store is damaged.
     """
     found = []
-    for run, seed, log_e_value, observations in store.e_values(
+    for run, profile, seed, log_e_value, observations in store.e_values(
         claim=claim, null_hypothesis=null_hypothesis, code=code
     ):
         if not isinstance(observations, MeanObservations | EventObservations):
             raise damaged(store.path, f"an e-value of run {run}: its observations are none")
-        found.append(RunEvidence(run=run, seed=seed, log_e_value=log_e_value, observations=observations))
+        found.append(
+            RunEvidence(
+                run=run, profile=profile, seed=seed, log_e_value=log_e_value, observations=observations
+            )
+        )
     return tuple(found)
 
 
@@ -36,6 +40,7 @@ def accumulate_in_store(
     *,
     claim: str,
     code: str,
+    profile: str,
     seed: int,
     e_values: Mapping[str, EValue],
     with_earlier: bool,
@@ -50,7 +55,11 @@ def accumulate_in_store(
             earlier_evidence(store, claim=claim, null_hypothesis=name, code=code) if with_earlier else ()
         )
         current = RunEvidence(
-            run=run, seed=seed, log_e_value=e_value.log_e_value, observations=e_value.observations
+            run=run,
+            profile=profile,
+            seed=seed,
+            log_e_value=e_value.log_e_value,
+            observations=e_value.observations,
         )
         found[name] = accumulate(earlier, current, alpha=e_value.alpha)
         store.add_e_value(

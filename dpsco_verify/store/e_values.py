@@ -60,6 +60,7 @@ class RunEvidence:
     """One run's log e-value and what it was computed from; `run` is its number in the store."""
 
     run: int
+    profile: str
     seed: int
     log_e_value: float
     observations: Observations

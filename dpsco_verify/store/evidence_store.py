@@ -236,19 +236,20 @@ class EvidenceStore:
 
     def e_values(
         self, *, claim: str, null_hypothesis: str, code: str
-    ) -> tuple[tuple[int, int, float, Any], ...]:
-        """Return ``(run, seed, log e-value, observations)`` of the finished runs, in the order in which they ended."""
+    ) -> tuple[tuple[int, str, int, float, Any], ...]:
+        """Return ``(run, profile, seed, log e-value, observations)`` of the finished runs, as they ended."""
         with told_in_one_line(self.path):
             rows = self._connection.execute(
-                "SELECT run, claim, null_hypothesis, code, e_values.seed, log_e_value, observations, e_values.checksum "
+                "SELECT profile, run, claim, null_hypothesis, code, e_values.seed, log_e_value, observations, "
+                "e_values.checksum "
                 "FROM e_values JOIN runs ON runs.id = run WHERE claim = ? AND null_hypothesis = ? AND code = ? "
                 "AND finished IS NOT NULL ORDER BY finished, run",
                 (claim, null_hypothesis, code),
             ).fetchall()
-        for *row, checksum in rows:
+        for _, *row, checksum in rows:
             self._require_checksum(checksum, f"an e-value of run {row[0]}", *row)
         try:
-            return tuple((row[0], int(row[4]), row[5], decode(row[6])) for row in rows)
+            return tuple((row[1], row[0], int(row[5]), row[6], decode(row[7])) for row in rows)
         except DamagedValueError as error:
             raise damaged(self.path, f"an e-value against {null_hypothesis!r}: {error}") from error
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from fractions import Fraction
 
 import pytest
 from click.testing import CliRunner
@@ -21,6 +22,7 @@ from dpsco_verify.ledger.run import run_audit
 from dpsco_verify.papers.arora2020.single_step import empirical
 from dpsco_verify.papers.arora2020.single_step import statement as single_step
 from dpsco_verify.papers.arora2020.single_step.work import points
+from dpsco_verify.papers.arora2020.utility import certificates
 from dpsco_verify.papers.arora2020.utility import statement as utility
 from dpsco_verify.papers.arora2020.utility.statement import Utility
 from dpsco_verify.papers.arora2020.utility.work import WORK, Work
@@ -36,6 +38,9 @@ def low_constant(monkeypatch):
     monkeypatch.setitem(WORK, Profile.QUICK, work)
     monkeypatch.setattr(utility, "NAMES", ("drift", "median"))
     monkeypatch.setattr(Utility, "constant", 1.02)
+    monkeypatch.setattr(certificates, "CLAIMED", Fraction(1.02))  # and what the checker knows of the claim
+    (null,) = (null for reading, null in certificates.nulls().items() if reading == "diameter")
+    monkeypatch.setitem(installed_ledger().kinds._nulls, "utility/diameter", null)
 
 
 @pytest.fixture

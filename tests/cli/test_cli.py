@@ -93,14 +93,20 @@ def test_replay_accepts_what_the_audit_issued(report):
     files = sorted(str(path) for path in (out / "certificates").iterdir())
     result = run("replay", *files)
     assert result.exit_code == 0
-    assert result.stdout.count("accepted") == len(files) == 2
+    lines = result.stdout.splitlines()
+    assert len(lines) == len(files) == 2
+    for line, file in zip(lines, files, strict=True):
+        said = json.loads(Path(file).read_text())
+        verdict = line.removeprefix(f"accepted  {file}: ")
+        assert re.match(rf"(certifies|refutes) {said['claim']}/{said['reading']}; (over|at) ", verdict), line
+        assert re.search("; (computation|argument); ", verdict), line
 
 
 def test_replay_rejects_and_reports_what_it_cannot_read(report, tmp_path):
     _, out = report
     good = next(iter((out / "certificates").iterdir()))
     bad = tmp_path / "bad.json"
-    bad.write_text(good.read_text().replace('"schema": 1', '"schema": 2'))
+    bad.write_text(good.read_text().replace('"schema": 2', '"schema": 1'))
     result = run("replay", str(good), str(bad))
     assert result.exit_code == 1
     assert "rejected" in result.stdout

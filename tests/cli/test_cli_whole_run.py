@@ -35,7 +35,7 @@ def test_calibrate_prints_json_and_its_certificate_replays(tmp_path):
     same = calibrate(n=1000, epsilon=0.5, delta=1e-6, lipschitz=2.0, batch_size=10)
     assert (found["sigma"], found["delta_upper"]) == (same.sigma, same.delta_upper)
     assert found["certificate"] == json.loads(file.read_bytes())
-    assert checker.check(checker.Kinds().decode(file.read_bytes()))
+    assert checker.Kinds().check(checker.Kinds().decode(file.read_bytes()))
     replayed = run("replay", file)
     assert replayed.exit_code == 0
     assert "K = 510, f = 10" in replayed.stdout

@@ -66,13 +66,13 @@ def test_the_theorem_stands_until_it_is_made_false(environment):
     risk = gate(environment)
     paper.write_text(right)
     assert risk.returncode == ExitCode.NOT_AS_EXPECTED, risk.stderr
-    assert "✘ refuted  own-mean-risk/printed" in risk.stdout
+    assert "✘ refuted by samples  own-mean-risk/printed" in risk.stdout, risk.stdout
 
     mechanism.write_text(private.replace("scale=1.0 /", "scale=0.5 /"))
     privacy = gate(environment)
     mechanism.write_text(private)
     assert privacy.returncode == ExitCode.NOT_AS_EXPECTED, privacy.stderr
-    assert "✘ refuted  own-mean-privacy/printed" in privacy.stdout
+    assert "✘ refuted by samples  own-mean-privacy/printed" in privacy.stdout
     certificates = sorted((environment / "out" / "certificates").glob("*.json"))
     assert [file.name for file in certificates] == ["own-mean-privacy-printed.json"]
 

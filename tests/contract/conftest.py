@@ -9,7 +9,6 @@ import sys
 import pytest
 
 from dpsco_verify.choices import Profile
-from dpsco_verify.evidence import checker
 from dpsco_verify.execution import WorkUnit
 from dpsco_verify.ledger.installed import installed_ledger
 from dpsco_verify.ledger.run import run_audit
@@ -147,7 +146,7 @@ def certificate_of():
 
     def certificate_of(finding, result):
         certificate = installed_ledger().kinds.decode(result.certificates[finding.certificate])
-        checker.check(certificate)
+        installed_ledger().kinds.check(certificate)
         return certificate
 
     return certificate_of

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from dpsco_verify.evidence import Verdict
+from dpsco_verify.evidence.checker import Shows
 from dpsco_verify.geometry import Euclidean, NegativeEntropy, PNorm
 from dpsco_verify.papers.arora2020.bregman_dual.certificates import BregmanDualTight
 from dpsco_verify.papers.arora2020.bregman_dual.statement import Constant
-from dpsco_verify.papers.arora2020.duality import curvature
+from dpsco_verify.papers.arora2020.duality import certificates, curvature
 from dpsco_verify.papers.arora2020.duality import statement as duality
 from dpsco_verify.papers.arora2020.duality.certificates import DualityConstant, curvatures
 
@@ -38,7 +39,9 @@ def test_the_verdicts_are_the_expected_ones(verify, certificate_of, key):
 
 @pytest.mark.parametrize("constant", [Fraction(2, 5), Fraction(49, 100)])
 @pytest.mark.parametrize("reading", ["literal", "tight"])
-def test_a_constant_below_a_half_is_refuted(verify, certificate_of, reading, constant):
+def test_a_constant_below_a_half_is_refuted(verify, certificate_of, monkeypatch, reading, constant):
+    monkeypatch.setitem(BregmanDualTight.readings, reading, constant)
+    monkeypatch.setitem(BregmanDualTight.shows, reading, Shows.REFUTES)
     finding, result = verify(f"bregman-dual/{reading}", Constant(value=constant, least=reading == "tight"))
     assert finding.verdict is Verdict.REFUTED
     witness = certificate_of(finding, result).witness
@@ -56,6 +59,9 @@ def test_a_larger_alpha_is_refuted(verify, certificate_of, monkeypatch, reading)
     monkeypatch.setattr(
         duality.Duality, "claimed", staticmethod(lambda case: case.alpha * Fraction(101, 100))
     )
+    monkeypatch.setattr(certificates, "LARGEST_MARGIN", Fraction(101, 100))
+    assert verify(f"duality/{reading}")[0].verdict is Verdict.INCONCLUSIVE  # it certifies what is claimed
+    monkeypatch.setattr(DualityConstant, "shows", Shows.REFUTES)
     finding, result = verify(f"duality/{reading}")
     assert finding.verdict is Verdict.REFUTED
     assert isinstance(certificate_of(finding, result).witness, DualityConstant)

@@ -11,7 +11,7 @@ import pytest
 from dpsco_verify.algorithm import NoiseConvention, RecordedTape, private_sgd, utility_step_size
 from dpsco_verify.evidence import Verdict
 from dpsco_verify.geometry import Box
-from dpsco_verify.papers.arora2020.regret import bounds, paths, proof
+from dpsco_verify.papers.arora2020.regret import bounds, certificates, paths, proof
 from dpsco_verify.papers.arora2020.regret.certificates import (
     RegretConstant,
     RegretDriftViolation,
@@ -39,6 +39,12 @@ def test_the_verdicts_are_the_expected_ones(verify, certificate_of, reading, kin
     assert isinstance(certificate_of(finding, result).witness, kind)
 
 
+def claim(monkeypatch, constant):
+    """Let the corollary, and what the checker knows of it, claim another constant."""
+    monkeypatch.setattr(Regret, "constant", constant)
+    monkeypatch.setattr(certificates, "CLAIMED", constant)
+
+
 @pytest.mark.parametrize("reading", ["diameter", "norm-argmin"])
 @pytest.mark.parametrize(
     ("constant", "verdict"),
@@ -50,19 +56,19 @@ def test_the_verdicts_are_the_expected_ones(verify, certificate_of, reading, kin
     ],
 )
 def test_another_constant(verify, monkeypatch, reading, constant, verdict):
-    monkeypatch.setattr(Regret, "constant", constant)
+    claim(monkeypatch, constant)
     assert verify(f"regret/{reading}")[0].verdict is verdict
 
 
 def test_a_larger_constant_repairs_any_start(verify, certificate_of, monkeypatch):
-    monkeypatch.setattr(Regret, "constant", Fraction(14, 5))  # above 11/4
+    claim(monkeypatch, Fraction(14, 5))  # above 11/4
     finding, result = verify("regret/norm-arbitrary")
     assert finding.verdict is Verdict.CERTIFIED
     assert isinstance(certificate_of(finding, result).witness, RegretConstant)
 
 
 def test_no_constant_repairs_the_variance_but_the_other_convention_does(verify, monkeypatch):
-    monkeypatch.setattr(Regret, "constant", Fraction(20))
+    claim(monkeypatch, Fraction(20))
     finding, _ = verify("regret/diameter-variance-sigma")
     assert finding.verdict is Verdict.REFUTED
     assert verify("regret/diameter")[0].verdict is Verdict.CERTIFIED

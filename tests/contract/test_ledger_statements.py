@@ -91,6 +91,15 @@ def test_a_kind_of_witness_speaks_of_readings_of_its_paper(entry, kind):
     assert {f"{kind.claim_id}/{reading}" for reading in kind.readings} <= keys
 
 
+WITHOUT_NULL = {"rate/measured-n", "rate/measured-d"}
+"""What samples judge and cannot refute: no witness certifies an exponent."""
+
+
+def test_a_reading_that_samples_may_refute_admits_a_null_hypothesis():
+    admitted = {claim.key for claim in LEDGER.claims if claim.reading.null is not None}
+    assert admitted == {claim.key for claim in LEDGER.claims if claim.reading.weight} - WITHOUT_NULL
+
+
 def test_selection():
     def keys(select, ignore):
         return [claim.key for claim in LEDGER.select(select, ignore)]

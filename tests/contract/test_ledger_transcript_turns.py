@@ -135,6 +135,10 @@ def test_a_constant_of_38_repairs_the_risk_from_any_start(verify, certificate_of
     assert isinstance(certificate_of(finding, result).witness, RiskDriftViolation)
     assert finding.evidence["constant proven in place of 20"].value < 38
     monkeypatch.setattr(risk, "CONSTANTS", (5, 38))
+    assert (
+        verify("risk/norm-arbitrary")[0].verdict is Verdict.INCONCLUSIVE
+    )  # weaker than what the theorem claims
+    monkeypatch.setitem(RiskConstants.readings, "norm-arbitrary", (5, 38))
     assert verify("risk/norm-arbitrary")[0].verdict is Verdict.CERTIFIED
 
 

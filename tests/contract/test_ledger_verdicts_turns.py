@@ -7,25 +7,34 @@ reproducible; at another seed each would be the same but for probability 1e-6.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import msgspec
 import pytest
 
 from dpsco_verify.algorithm import NoiseConvention, StoppingRule
 from dpsco_verify.evidence import Verdict, checker
-from dpsco_verify.evidence.checker import MeanEvidence
+from dpsco_verify.evidence.checker import MeanEvidence, Scope
 from dpsco_verify.evidence.verdict_backing import with_checked_certificate
 from dpsco_verify.ledger.installed import installed_ledger
 from dpsco_verify.papers.arora2020.single_step import empirical, exact
 from dpsco_verify.papers.arora2020.single_step import statement as single_step
 from dpsco_verify.papers.arora2020.stopping_tail import law
 from dpsco_verify.papers.arora2020.stopping_tail import statement as stopping_tail
-from dpsco_verify.papers.arora2020.utility import measure
+from dpsco_verify.papers.arora2020.utility import certificates, measure
 from dpsco_verify.papers.arora2020.utility.certificates import UtilityConstant
 from dpsco_verify.papers.arora2020.utility.instances import DIAMETER
 from dpsco_verify.papers.arora2020.utility.statement import Utility
 
 pytestmark = pytest.mark.slow  # runs of the quick profile
+
+
+def claim(monkeypatch, constant):
+    """Let the theorem, and what the checker knows of it, claim another constant."""
+    monkeypatch.setattr(Utility, "constant", constant)
+    monkeypatch.setattr(certificates, "CLAIMED", Fraction(constant))
+    for reading, null in certificates.nulls().items():
+        monkeypatch.setitem(installed_ledger().kinds._nulls, f"utility/{reading}", null)
 
 
 def test_stopping_after_all_points_is_noticed_in_the_implementation(verify, certificate_of, monkeypatch):
@@ -111,7 +120,7 @@ def test_half_the_repairs_noise_fails_on_the_map(verify, monkeypatch):
 
 
 def test_a_constant_below_the_truth_is_refuted_from_samples(verify, certificate_of, monkeypatch):
-    monkeypatch.setattr(Utility, "constant", 0.05)
+    claim(monkeypatch, 0.05)
     finding, result = verify("utility/diameter")
     assert finding.verdict is Verdict.REFUTED
     assert isinstance(certificate_of(finding, result).witness, MeanEvidence)
@@ -135,7 +144,7 @@ def test_an_algorithm_that_walks_uphill_is_refuted(verify, monkeypatch):
 
 def test_a_constant_of_five_repairs_the_reading_with_any_start(verify, monkeypatch):
     assert verify("utility/norm-arbitrary")[0].verdict is Verdict.REFUTED
-    monkeypatch.setattr(Utility, "constant", 5.0)
+    claim(monkeypatch, 5.0)
     assert verify("utility/norm-arbitrary")[0].verdict is Verdict.CERTIFIED  # 4 + ln 2 < 5
 
 
@@ -146,12 +155,10 @@ def test_the_usual_variance_repairs_the_reading_with_the_other(verify, monkeypat
 
 
 def test_a_verdict_without_a_certificate_does_not_stand():
-    verdict, summary, certificate = with_checked_certificate(
-        Verdict.REFUTED, "because", None, installed_ledger().kinds
-    )
-    assert verdict is Verdict.INCONCLUSIVE
-    assert "no certificate" in summary
-    assert certificate is None
+    backed = with_checked_certificate(Verdict.REFUTED, "because", None, installed_ledger().kinds)
+    assert backed.verdict is Verdict.INCONCLUSIVE
+    assert "no certificate" in backed.summary
+    assert (backed.data, backed.scope) == (None, None)
 
 
 def test_a_verdict_with_a_wrong_certificate_does_not_stand():
@@ -159,11 +166,20 @@ def test_a_verdict_with_a_wrong_certificate_does_not_stand():
     wrong = msgspec.structs.replace(right, left=right.left.replace("5", "6"))
     assert wrong.left != right.left
     kinds = installed_ledger().kinds
-    verdict, summary, certificate = with_checked_certificate(Verdict.CERTIFIED, "because", wrong, kinds)
-    assert verdict is Verdict.INCONCLUSIVE
-    assert "the certificate was rejected" in summary
-    assert certificate is None
-    assert with_checked_certificate(Verdict.CERTIFIED, "because", right, kinds)[0] is Verdict.CERTIFIED
+    backed = with_checked_certificate(Verdict.CERTIFIED, "because", wrong, kinds)
+    assert backed.verdict is Verdict.INCONCLUSIVE
+    assert "the certificate was rejected" in backed.summary
+    assert backed.data is None
+    stands = with_checked_certificate(Verdict.CERTIFIED, "because", right, kinds)
+    assert (stands.verdict, stands.scope) == (Verdict.CERTIFIED, Scope.ARGUMENT)
+
+
+@pytest.mark.parametrize("verdict", [verdict for verdict in Verdict if verdict is not Verdict.CERTIFIED])
+def test_a_certificate_backs_no_other_verdict_than_its_own(verdict):
+    right = checker.issue("utility", "diameter", UtilityConstant(constant="5/2"))
+    backed = with_checked_certificate(verdict, "because", right, installed_ledger().kinds)
+    assert backed.verdict is Verdict.INCONCLUSIVE
+    assert f"it certifies utility/diameter, and the verdict is {verdict.value}" in backed.summary
 
 
 def test_a_vacuous_bound_is_not_measured():

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpsco_verify.choices import ERROR_BUDGET, Profile
-from dpsco_verify.evidence import Consequence, Stance, Verdict, checker
+from dpsco_verify.evidence import Consequence, Stance, Verdict
 from dpsco_verify.ledger.errata import FAILING, HOLDING
 from dpsco_verify.ledger.installed import installed_ledger
 from dpsco_verify.ledger.run import run_audit
@@ -45,7 +45,9 @@ def the_error_budget_holds_and_says_where_it_went(whole):
 def what_is_refuted_or_certified_has_a_certificate_that_replays(whole):
     for f in whole.record.claims:
         if f.verdict in {Verdict.REFUTED, Verdict.CERTIFIED}:
-            checker.check(LEDGER.kinds.decode(whole.certificates[f.certificate]))
+            decided = LEDGER.kinds.check(LEDGER.kinds.decode(whole.certificates[f.certificate]))
+            assert f.scope is decided.scope
+            assert decided.shows == ("refutes" if f.verdict is Verdict.REFUTED else "certifies")
 
 
 def every_discrepancy_is_shown_and_nothing_that_fails_lacks_words(whole):

@@ -42,7 +42,7 @@ def outcomes(level, log_e_value):
 
 def evidence(seed, log_e_value):
     seen = MeanObservations.of([0.0], bound=BOUND, low=0.0, fractions=np.array([0.5]))
-    return RunEvidence(run=seed, seed=seed, log_e_value=log_e_value, observations=seen)
+    return RunEvidence(run=seed, profile="quick", seed=seed, log_e_value=log_e_value, observations=seen)
 
 
 def false_alarms(

@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 
 from dpsco_verify.evidence import Sharpness, Verdict, checker
-from dpsco_verify.evidence.checker import AccumulatedEventEvidence, AccumulatedMeanEvidence, Kinds, issue
+from dpsco_verify.evidence.checker import (
+    AccumulatedEventEvidence,
+    AccumulatedMeanEvidence,
+    Draw,
+    EventNull,
+    Kinds,
+    MeanNull,
+    approximate,
+    ball,
+    issue,
+)
 from dpsco_verify.inference import CellCounts, PrivacyEventTest, bounded_mean
 from dpsco_verify.ledger.accumulation import _witness, decided_together, records
 from dpsco_verify.ledger.e_values import event_e_value, mean_e_value
@@ -40,13 +50,20 @@ def event_value(seed, *, epsilon=EPSILON):
 
 def runs_of(*values):
     return tuple(
-        RunEvidence(run=k + 1, seed=10 * k, log_e_value=one.log_e_value, observations=one.observations)
+        RunEvidence(
+            run=k + 1,
+            profile="quick",
+            seed=10 * k,
+            log_e_value=one.log_e_value,
+            observations=one.observations,
+        )
         for k, one in enumerate(values)
     )
 
 
 def certificate(*values, alpha=ALPHA):
-    return issue("utility", "diameter", _witness("the null", alpha=alpha, runs=runs_of(*values)))
+    witness = _witness("the null {}", alpha=alpha, runs=runs_of(*values))
+    return issue("utility", "diameter", witness, Draw(profile="quick", seed="20", papers=("a",)))
 
 
 MEANS = tuple(mean_value(seed) for seed in range(3))
@@ -61,9 +78,8 @@ def test_the_product_is_computed_anew(values, kind):
     assert isinstance(found.witness, kind)
     total = math.fsum(one.log_e_value for one in values)
     assert math.log(float(Fraction(found.left))) == pytest.approx(total, abs=1e-6)
-    words = checker.check(Kinds().decode(msgspec.json.encode(found)))
-    assert "the runs of seeds 0, 10, 20" in words
-    assert "the null, for utility/diameter" in words
+    assert "the runs of seeds 0, 10, 20" in found.inequality
+    assert "alpha = 1e-07 (the null {})" in found.inequality
 
 
 def test_the_wealth_of_a_run_is_that_of_exact_arithmetic():
@@ -108,8 +124,30 @@ def swapped(text, old, new):
 def tampered(change, values=MEANS):
     found = certificate(*values)
     with pytest.raises(checker.Rejected) as caught:
-        checker.check(msgspec.structs.replace(found, witness=change(found.witness)))
+        check(msgspec.structs.replace(found, witness=change(found.witness)))
     return str(caught.value)
+
+
+def check(found):
+    """Check a certificate under a reading that admits it."""
+    mean = isinstance(found.witness, AccumulatedMeanEvidence)
+    null = (
+        MeanNull(name="the null", parameters={}, bound=lambda _: ball(Fraction(1, 2)))
+        if mean
+        else EventNull(
+            name="the null", parameters={}, implies=approximate(Fraction(EPSILON), Fraction(DELTA))
+        )
+    )
+
+    class Claims:
+        def nulls(self):
+            return {"utility/diameter": null}
+
+        def share(self, key, papers):
+            return 2 * Fraction(ALPHA)
+
+    kinds = Kinds((), Claims())
+    return kinds.check(kinds.decode(msgspec.json.encode(found)))
 
 
 def with_run(change):
@@ -132,14 +170,14 @@ def replaced(**fields):
         (lambda w: msgspec.structs.replace(w, runs=w.runs[:2]), "inequality should read"),
         (lambda w: msgspec.structs.replace(w, runs=(*w.runs, w.runs[0])), "not those of different runs"),
         (lambda w: msgspec.structs.replace(w, runs=()), "there are no runs"),
-        (replaced(null_hypothesis="another"), "inequality should read"),
-        (replaced(bound="1/3"), "inequality should read"),
-        (replaced(bound="-1"), "is not above low"),
-        (replaced(alpha="1/999999"), "right="),
-        (replaced(alpha="2"), "outside"),
+        (replaced(null_hypothesis="another"), "which this reading admits"),
+        (replaced(bound="1/3"), "which the claim allows"),
+        (replaced(bound="100001/200000"), "inequality should read"),
+        (replaced(alpha="1/9999999"), "inequality should read"),
+        (replaced(alpha="1/1000"), "share of the error budget"),
+        (replaced(alpha="2"), "share of the error budget"),
         (with_run(replaced(seed="7")), "inequality should read"),
-        (with_run(replaced(low="1/2")), "is not above low"),
-        (with_run(replaced(low="1/3")), "is below low"),
+        (with_run(replaced(low="1/3")), "observations can be lower"),
         (with_run(replaced(bets=())), "there are no bets"),
         (with_run(replaced(bets=("2",))), "is not admissible"),
         (with_run(replaced(bets=("0",))), "is not admissible"),
@@ -161,11 +199,11 @@ def test_a_changed_mean_certificate_is_rejected(change, reason):
     [
         (lambda w: msgspec.structs.replace(w, runs=w.runs[:2]), "inequality should read"),
         (lambda w: msgspec.structs.replace(w, runs=(*w.runs, w.runs[0])), "not those of different runs"),
-        (replaced(epsilon="-1"), "is negative"),
+        (replaced(epsilon="-1"), "does not imply"),
         (replaced(epsilon="1"), "is not admissible"),
-        (replaced(epsilon="1/4"), "left="),
+        (replaced(epsilon="1/4"), "does not imply"),
         (replaced(delta="1"), "outside"),
-        (replaced(delta="0"), "left="),
+        (replaced(delta="0"), "does not imply"),
         (with_run(replaced(seed="7")), "inequality should read"),
         (with_run(replaced(bets=())), "there are no bets"),
         (with_run(replaced(bets=("1",))), "is not admissible"),
@@ -207,7 +245,7 @@ def test_indicators_are_counted():
 
 def test_runs_may_know_different_lower_bounds():
     """Another machine may compute the range of what is observed to another last digit."""
-    checker.check(certificate(*MEANS, mean_value(7, low=-1e-12)))
+    check(certificate(*MEANS, mean_value(7, low=-1e-12)))
 
 
 # What the ledger makes of products.
@@ -233,7 +271,7 @@ def test_a_product_that_rejects_refutes_what_a_proof_certified():
     assert "over 3 runs" in found.summary
     for part in ("the null", "run 1 (seed 0)", "run 2 (seed 10)", "run 3 (seed 20)"):
         assert part in found.counterexample
-    assert checker.check(issue("utility", "diameter", found.witness))
+    assert issue("utility", "diameter", found.witness)
     # What was shown to hold was shown of another algorithm than the one that ran; a repair stays one.
     assert [one.holds_with for one in found.sharpness] == [None, 3.5, None]
     assert all(

@@ -61,6 +61,7 @@ def test_the_counts_of_a_violation_make_a_certificate_that_the_checker_accepts()
     counts = result.witness.decision_counts
     largest = Fraction(1) / Fraction(math.nextafter(math.e, 3.0))
     witness = EventEvidence(
+        null_hypothesis="any",
         epsilon="1",
         delta="0",
         alpha=str(Fraction(result.witness.alpha)),

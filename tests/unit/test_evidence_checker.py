@@ -5,23 +5,32 @@ from __future__ import annotations
 import ast
 import json
 import sys
+from fractions import Fraction
 from pathlib import Path
 
+import flint
 import msgspec
 import pytest
 
 import dpsco_verify.evidence.checker as checker_package
 from dpsco_verify import papers
-from dpsco_verify.evidence import checker
 from dpsco_verify.evidence.checker import (
+    Draw,
     EventEvidence,
+    Evidence,
+    Kinds,
     MeanEvidence,
     Rejected,
+    Shows,
     Unreadable,
     WholeRunPrivacy,
+    Witness,
+    ball,
+    concentrated,
     issue,
 )
 from dpsco_verify.ledger.installed import installed_ledger
+from dpsco_verify.ledger.ledger import _ForChecker as ForChecker
 from dpsco_verify.papers.arora2020.azuma_step.certificates import AzumaMismatch, AzumaRepair
 from dpsco_verify.papers.arora2020.bregman_dual.certificates import BregmanDualConstant, BregmanDualTight
 from dpsco_verify.papers.arora2020.composition.certificates import CompositionViolation
@@ -41,6 +50,7 @@ from dpsco_verify.papers.arora2020.regret.certificates import (
 )
 from dpsco_verify.papers.arora2020.regret_osmd.certificates import OsmdLiteralViolation
 from dpsco_verify.papers.arora2020.risk.certificates import RiskConstants, RiskDriftViolation
+from dpsco_verify.papers.arora2020.single_step.certificates import STEP as STEP_NAME
 from dpsco_verify.papers.arora2020.single_step.certificates import SingleStepRepair, SingleStepViolation
 from dpsco_verify.papers.arora2020.stopping_mean.certificates import (
     StoppingMeanConstant,
@@ -56,10 +66,13 @@ from dpsco_verify.papers.arora2020.tail_integral.certificates import (
     TailIntegralViolation,
 )
 from dpsco_verify.papers.arora2020.utility.certificates import (
+    EXCESS,
     UtilityConstant,
     UtilityDriftViolation,
     UtilityVarianceViolation,
 )
+from dpsco_verify.privacy.claims import ZeroConcentratedDP
+from dpsco_verify.store import null_name
 
 decode = installed_ledger().kinds.decode
 
@@ -93,8 +106,36 @@ WHOLE_RUN = {
     "reach": 200,
 }
 
+UTILITY_NULL = null_name(
+    EXCESS,
+    {
+        "c": 2.5,
+        "instance": "drift",
+        "n": 16,
+        "σ/L": 0.1,
+        "noise": "covariance-sigma-squared",
+        "D bounds norms": False,
+        "w₁": "far",
+    },
+)
+STEP_NULL = null_name(
+    STEP_NAME,
+    {
+        "n": 16,
+        "m": 2,
+        "fresh": 1,
+        "g": "1",
+        "g'": "-1",
+        "h": "0",
+        "σ over the lemma's": 2.0,
+        "ε̃": 1.0,
+        "δ of the lemma": 0.05,
+    },
+)
+DRAW = Draw(profile="quick", seed="0", papers=tuple(entry.paper.id for entry in installed_ledger().papers))
+
 CERTIFICATES = {
-    "whole-run": ("whole-run", "replace-one", WholeRunPrivacy(**WHOLE_RUN)),
+    "whole-run": ("own:whole-run", "replace-one", WholeRunPrivacy(**WHOLE_RUN)),
     "osmd": ("regret-osmd", "literal", OsmdLiteralViolation(slope="10", step_size="1")),
     "regret": ("regret", "diameter", RegretConstant(constant="2")),
     "regret-drift": (
@@ -113,9 +154,9 @@ CERTIFICATES = {
         "tight",
         BregmanDualTight(p="3/2", step="1/1000", constant="49999/100000"),
     ),
-    "euclidean": ("duality", "euclidean", DualityConstant(p="2", step="1/1000", above="101/100")),
-    "p-norm": ("duality", "p-norm", DualityConstant(p="3/2", step="1/1000", above="51/100")),
-    "simplex": ("duality", "entropy-simplex", DualityConstant(p="1", step="1/1000", above="101/100")),
+    "euclidean": ("duality", "euclidean", DualityConstant(p="2", step="1/1000", above="100001/100000")),
+    "p-norm": ("duality", "p-norm", DualityConstant(p="3/2", step="1/1000", above="100001/200000")),
+    "simplex": ("duality", "entropy-simplex", DualityConstant(p="1", step="1/1000", above="100001/100000")),
     "orthant": ("duality", "entropy-unrestricted", DualityEntropyViolation(y="2", step="1")),
     "all-points": ("stopping-tail", "all-points", StoppingTailViolation(n=16, points=16, draws=32)),
     "counter": ("stopping-tail", "all-points-counter", StoppingTailViolation(n=20, points=20, draws=39)),
@@ -157,23 +198,25 @@ CERTIFICATES = {
         "utility",
         "diameter",
         MeanEvidence(
+            null_hypothesis=UTILITY_NULL,
             low="0",
-            bound="1",
-            alpha="1/50",
-            bets=("1/4", "1/2", "3/4"),
-            observations=("3", "5/2", "2", "3", "11/4", "3"),
+            bound="5/2",
+            alpha="1/1000000000",
+            bets=("1/8", "1/4", "3/8"),
+            observations=("10", "21/2", "9", "10", "43/4", "11") * 3,
         ),
     ),
     "event": (
         "single-step",
         "corrected",
         EventEvidence(
+            null_hypothesis=STEP_NULL,
             epsilon="1/2",
             delta="1/100",
-            alpha="1/1000",
+            alpha="1/1000000000",
             bets=("1/16", "1/8", "1/4"),
             both=3,
-            first_only=60,
+            first_only=160,
             second_only=7,
             neither=100,
         ),
@@ -196,17 +239,19 @@ CERTIFICATES = {
     "queries": ("gradient-queries", "loop", GradientQueries(constant="1001/1000")),
     "output": ("output", "corrected", OutputDefined(n=4, draws=(4, 4, 3, 4, 1))),
     "fresh-sum": ("fresh-sum", "literal", FreshSumViolation(n=16, level="1")),
-    "fresh-sum-instance": ("fresh-sum", "corrected", FreshSumInstance(n=6, step="1/4")),
+    "fresh-sum-instance": ("fresh-sum", "corrected", FreshSumInstance(n=10, step="1/4")),
 }
 
 
 def as_tree(name):
-    return json.loads(msgspec.json.encode(issue(*CERTIFICATES[name])))
+    claim, reading, witness = CERTIFICATES[name]
+    draw = DRAW if isinstance(witness, Evidence) else msgspec.UNSET
+    return json.loads(msgspec.json.encode(issue(claim, reading, witness, draw)))
 
 
 def accepted(tree):
     try:
-        checker.check(decode(json.dumps(tree).encode()))
+        installed_ledger().kinds.check(decode(json.dumps(tree).encode()))
     except Rejected:
         return False
     return True
@@ -239,7 +284,7 @@ def tampered(value):
         return
     yield from ("", "NaN", "Infinity", "-inf", "1e3", value + " ", None, 1, float("1e308"))
     for position, character in enumerate(value):
-        if character.isdigit():
+        if character.isdecimal():
             yield value[:position] + str((int(character) + 1) % 10) + value[position + 1 :]
             yield value[:position] + value[position + 1 :]
     if value.lstrip("-") != value or value[:1].isdigit():
@@ -257,6 +302,8 @@ def test_every_field_tampered_with_is_rejected(name):
     tried = 0
     for path in list(leaves(tree)):
         original = at(tree, path)
+        if path[0] == "draw" and path[1] != "papers":
+            continue  # which run drew is what a certificate cannot show
         for value in tampered(original):
             if same_number(value, original):
                 continue
@@ -274,7 +321,7 @@ def test_a_missing_or_an_extra_field_is_rejected(name):
     tree = as_tree(name)
     for path in list(leaves(tree)):
         if isinstance(path[-1], int):
-            continue
+            continue  # an observation left out is another witness
         parent = at(tree, path[:-1])
         value = parent.pop(path[-1])
         assert not accepted(tree), f"{path} is missing and was not missed"
@@ -420,10 +467,13 @@ def test_witnesses_that_are_none(reading, changes, reason):
         ("fresh-sum", "corrected", FreshSumViolation(n=16, level="1")),
         ("fresh-sum", "corrected", FreshSumInstance(n=6, step="0")),
         ("fresh-sum", "corrected", FreshSumInstance(n=6, step="2")),
-        ("whole-run", "replace-one", WholeRunPrivacy(**WHOLE_RUN | {"delta": "1/1000000000"})),
-        ("whole-run", "replace-one", WholeRunPrivacy(**WHOLE_RUN | {"mu": "4"})),
-        ("whole-run", "replace-one", WholeRunPrivacy(**WHOLE_RUN | {"points": 100})),
-        ("whole-run", "zero-out", WholeRunPrivacy(**WHOLE_RUN)),
+        ("own:whole-run", "replace-one", WholeRunPrivacy(**WHOLE_RUN | {"delta": "1/1000000000"})),
+        ("own:whole-run", "replace-one", WholeRunPrivacy(**WHOLE_RUN | {"mu": "4"})),
+        ("own:whole-run", "replace-one", WholeRunPrivacy(**WHOLE_RUN | {"points": 100})),
+        ("own:whole-run", "zero-out", WholeRunPrivacy(**WHOLE_RUN)),
+
+        ("fresh-sum", "corrected", FreshSumInstance(n=10, step="0")),
+        ("fresh-sum", "corrected", FreshSumInstance(n=10, step="2")),
     ],
 )
 def test_witnesses_of_something_else_are_rejected(claim, reading, witness):
@@ -436,7 +486,7 @@ def test_too_little_evidence_is_rejected():
     with pytest.raises(Rejected, match="inequality is false"):
         issue("utility", "diameter", msgspec.structs.replace(mean, observations=("3", "0")))
     with pytest.raises(Rejected, match="not admissible"):
-        issue("utility", "diameter", msgspec.structs.replace(mean, bets=("1",)))
+        issue("utility", "diameter", msgspec.structs.replace(mean, bets=("2/5",)))
     with pytest.raises(Rejected, match="below low"):
         issue("utility", "diameter", msgspec.structs.replace(mean, observations=("-1",)))
 
@@ -467,7 +517,7 @@ def checked_files():
 def test_the_checker_is_independent(file):
     """It imports the standard library, python-flint, msgspec and itself; each of its files can be read at one go."""
     source = file.read_text(encoding="utf-8")
-    assert len(source.splitlines()) < 250
+    assert len(source.splitlines()) < 300
     for node in ast.walk(ast.parse(source)):
         names = []
         if isinstance(node, ast.Import):
@@ -487,3 +537,57 @@ def test_every_kind_of_the_paper_is_tried():
     of_the_core = {MeanEvidence, EventEvidence, WholeRunPrivacy}
     tried = {type(witness) for _, _, witness in CERTIFICATES.values()}
     assert tried == {*installed_ledger().paper("arora2020").witness_kinds, *of_the_core}
+
+    assert tried == {*installed_ledger().paper("arora2020").witness_kinds, MeanEvidence, EventEvidence}
+
+
+def declared(**changes):
+    """A kind of witness with everything that it has to say, but for `changes`; None takes one away."""
+    said = {
+        "claim_id": "utility",
+        "readings": {"diameter": 1},
+        "shows": Shows.CERTIFIES,
+        "over": "everything",
+        "argument": "",
+        "sides": lambda self, reading: (flint.arb(2), flint.arb(1), "2 > 1"),
+    } | changes
+    return type(Witness)("Said", (Witness,), {k: v for k, v in said.items() if v is not None}, frozen=True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"sides": None}, "has no checker"),
+        ({"shows": None}, "does not say what it shows"),
+        ({"argument": None}, "which argument it needs"),
+        ({"readings": None}, "speaks of no reading"),
+        ({"claim_id": None}, "speaks of no reading"),
+        ({"over": None}, "over which range"),
+        ({"shows": {"other": Shows.REFUTES}}, "says nothing about reading='diameter'"),
+        ({"claim_id": "no-such-claim"}, "is no claim"),
+        ({"readings": {"no-such-reading": 1}}, "is no claim"),
+    ],
+)
+def test_a_kind_says_what_it_decides(changes, reason):
+    claims = ForChecker(installed_ledger())
+    assert (
+        Kinds([declared()], claims).check(issue("utility", "diameter", declared()())).scope == "computation"
+    )
+    with pytest.raises(Rejected, match=reason):
+        Kinds([declared(**changes)], claims)
+
+
+def test_what_a_concentrated_claim_implies_is_what_the_exact_conversion_says():
+    """Against the package's own conversion, which finds the region of two coins in doubles."""
+    tried = 0
+    for rho in (0.0174689, 0.2):
+        claim = ZeroConcentratedDP(rho)
+        implies = concentrated(lambda rho=rho: ball(Fraction(rho)))
+        for epsilon in claim.orders()[::3]:
+            delta = claim.delta(epsilon)
+            if not 1e-12 < delta < 1 or epsilon == 0:
+                continue
+            tried += 1
+            assert implies({}, Fraction(epsilon), Fraction(delta) * (1 + Fraction(1, 2**50))), (rho, epsilon)
+            assert not implies({}, Fraction(epsilon), Fraction(delta) * Fraction(999, 1000)), (rho, epsilon)
+    assert tried > 5

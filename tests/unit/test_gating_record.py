@@ -15,8 +15,8 @@ from rich.console import Console
 
 from dpsco_verify.auditing import AuditVerdict, audit
 from dpsco_verify.errors import InputError
-from dpsco_verify.evidence import Verdict, checker
-from dpsco_verify.evidence.checker import EventEvidence, Kinds
+from dpsco_verify.evidence import Verdict
+from dpsco_verify.evidence.checker import Kinds, OwnMechanismEvidence
 from dpsco_verify.evidence.records_codec import decode, encode
 from dpsco_verify.evidence.values import rounded
 from dpsco_verify.gating import FindingNames, audit_finding, gate_record, record_of
@@ -87,10 +87,10 @@ def test_a_refutation_comes_with_a_certificate_that_speaks_of_it(bad):
     record, certificates = recorded([bad])
     (finding,) = record.claims
     certificate = Kinds().decode(certificates[finding.certificate])
-    assert checker.check(certificate)
-    assert (certificate.claim, certificate.reading) == (finding.id, finding.reading)
+    assert "no paper's claim" in str(Kinds().check(certificate))
+    assert (certificate.claim, certificate.reading) == (f"own:{finding.id}", finding.reading)
     witness = certificate.witness
-    assert isinstance(witness, EventEvidence)
+    assert isinstance(witness, OwnMechanismEvidence)
     counts = bad.witness.decision_counts
     assert (witness.both, witness.first_only, witness.second_only, witness.neither) == (
         counts.n11,

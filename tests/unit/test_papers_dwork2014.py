@@ -13,7 +13,8 @@ import pytest
 from scipy import stats
 
 import dpsco_verify.papers.dwork2014 as package
-from dpsco_verify.evidence.checker import Kinds, Rejected, check, evaluate, issue
+from dpsco_verify.evidence.checker import Rejected, evaluate, issue
+from dpsco_verify.ledger.installed import installed_ledger
 from dpsco_verify.papers.dwork2014.composition import certificates as composition
 from dpsco_verify.papers.dwork2014.composition.figures import advanced_epsilon, exact_delta
 from dpsco_verify.papers.dwork2014.gaussian import certificates as gaussian
@@ -167,15 +168,15 @@ def test_a_forged_field_is_refused(key, name, value):
 def test_a_certificate_reads_back_and_speaks_of_its_reading_alone(key):
     claim, reading = key.split("/")
     certificate = issue(claim, reading, WITNESSES[key])
-    kinds = Kinds(PAPER.witness_kinds)
-    assert check(kinds.decode(msgspec.json.encode(certificate)))
+    kinds = installed_ledger().kinds
+    assert kinds.check(kinds.decode(msgspec.json.encode(certificate)))
     for forged in (
         msgspec.structs.replace(certificate, left=certificate.right, right=certificate.left),
         msgspec.structs.replace(certificate, reading="of-its-own"),
         msgspec.structs.replace(certificate, claim="of-its-own"),
     ):
         with pytest.raises(Rejected):
-            check(forged)
+            kinds.check(forged)
 
 
 def test_the_same_witness_proves_no_other_reading():

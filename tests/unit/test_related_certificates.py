@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpsco_verify.evidence import checker
 from dpsco_verify.evidence.checker import Rejected, issue
 from dpsco_verify.geometry import Box
 from dpsco_verify.ledger.installed import installed_ledger
@@ -100,7 +99,8 @@ def as_tree(name):
 
 def accepted(tree):
     try:
-        checker.check(installed_ledger().kinds.decode(json.dumps(tree).encode()))
+        kinds = installed_ledger().kinds
+        kinds.check(kinds.decode(json.dumps(tree).encode()))
     except Rejected:
         return False
     return True

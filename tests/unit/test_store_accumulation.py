@@ -25,7 +25,7 @@ SEEN = MeanObservations.of([0.0, 1.0, 1.0], bound=0.5, low=0.0, fractions=np.arr
 
 
 def run(number, seed, log_e_value):
-    return RunEvidence(run=number, seed=seed, log_e_value=log_e_value, observations=SEEN)
+    return RunEvidence(run=number, profile="quick", seed=seed, log_e_value=log_e_value, observations=SEEN)
 
 
 def test_logs_add_up_and_reject_at_the_level():
@@ -162,6 +162,7 @@ def test_over_the_runs_of_a_store(tmp_path):
                 number,
                 claim="a/b",
                 code=code,
+                profile="quick",
                 seed=seed,
                 e_values={name: EValue(log_e_value=log_e_value, alpha=1e-3, observations=SEEN)},
                 with_earlier=with_earlier,
@@ -202,6 +203,7 @@ def test_what_is_stored_as_observations_and_is_none_is_told(tmp_path):
                 store.begin_run(profile="quick", seed=2),
                 claim="a/b",
                 code="c",
+                profile="quick",
                 seed=2,
                 e_values={"n": EValue(log_e_value=1.0, alpha=1e-3, observations=SEEN)},
                 with_earlier=True,

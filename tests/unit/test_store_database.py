@@ -107,7 +107,7 @@ def test_a_run_is_there_again_with_its_record(path):
     assert run.results == b'{"versions": {}, "claims": []}'
     assert run.finished >= run.started
     assert len(computations) == 40
-    assert e_values == ((run.id, 2**70, 1.5, (0.5, -1.0)),)
+    assert e_values == ((run.id, "quick", 2**70, 1.5, (0.5, -1.0)),)
 
 
 def test_the_file_is_sqlite_in_wal_mode_with_our_mark(path):

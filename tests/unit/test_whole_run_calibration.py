@@ -107,7 +107,7 @@ def witness(**changes):
 def test_witnesses_that_are_none_are_refused_at_once(changes, reason):
     started = time.process_time()
     with pytest.raises(Rejected, match=reason) as caught:
-        checker.issue("whole-run", "replace-one", witness(**changes))
+        checker.issue("own:whole-run", "replace-one", witness(**changes))
     assert "\n" not in str(caught.value)
     assert time.process_time() - started < 30  # a bound on the work, not a benchmark
 
@@ -135,9 +135,9 @@ def test_certificates_out_of_bounds_do_not_decode(changes):
 
 
 def test_less_delta_is_certified_with_more_noise():
-    assert checker.issue("whole-run", "replace-one", witness(mu="1/3"))
+    assert checker.issue("own:whole-run", "replace-one", witness(mu="1/3"))
     with pytest.raises(Rejected, match="reading"):
-        checker.issue("whole-run", "zero-out", witness())
+        checker.issue("own:whole-run", "zero-out", witness())
 
 
 @pytest.mark.slow

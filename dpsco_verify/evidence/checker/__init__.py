@@ -5,6 +5,11 @@ of certificate is a strict record; what it proves is evaluated here from the wit
 ball arithmetic, and accepted only if the inequality is strict and the two sides are the ones that the certificate
 states, to all their digits. So a changed digit is noticed even where the inequality would survive it.
 
+A true inequality is not enough. A kind is bound to the readings that it decides and knows what they claim, so nothing
+weaker is accepted; observations are held to the null hypotheses that the reading admits and to its share of the error
+budget; and how much is evaluated is bounded before it is. What is accepted says what it decides, over which range, and
+what is not in the certificate (:class:`Decided`).
+
 Numbers stand in certificates as canonical rationals (``"7/16"``), so NaN and infinity cannot be written.
 """
 
@@ -15,51 +20,107 @@ from dpsco_verify.evidence.checker.accumulation import (
     MeanRun,
 )
 from dpsco_verify.evidence.checker.arithmetic import (
+    Cell,
     Count,
+    Line,
     Rational,
     Rejected,
     Unreadable,
     ball,
     rational,
     require,
+    require_steps,
+    require_terms,
     root_up,
+    shown,
     upper_tail,
 )
 from dpsco_verify.evidence.checker.certificate import (
-    EVIDENCE_KINDS,
+    OWN,
     Certificate,
-    Kinds,
-    check,
+    Draw,
     evaluate,
     issue,
 )
-from dpsco_verify.evidence.checker.statistical import EventEvidence, MeanEvidence
+from dpsco_verify.evidence.checker.concentrated import (
+    concentrated,
+)
+from dpsco_verify.evidence.checker.kinds import (
+    EVIDENCE_KINDS,
+    Claims,
+    Decided,
+    Kinds,
+)
+from dpsco_verify.evidence.checker.nulls import (
+    Between,
+    EventNull,
+    MeanNull,
+    Null,
+    OneOf,
+    Parameters,
+    Value,
+    approximate,
+)
+from dpsco_verify.evidence.checker.statistical import (
+    EventEvidence,
+    Evidence,
+    MeanEvidence,
+    OwnMechanismEvidence,
+)
 from dpsco_verify.evidence.checker.whole_run import WholeRunPrivacy
-from dpsco_verify.evidence.checker.witness import Sides, Witness
+from dpsco_verify.evidence.checker.witness import (
+    ByReading,
+    Scope,
+    Shows,
+    Sides,
+    Witness,
+)
 
 __all__ = [
     "EVIDENCE_KINDS",
+    "OWN",
     "AccumulatedEventEvidence",
     "AccumulatedMeanEvidence",
+    "Between",
+    "ByReading",
+    "Cell",
     "Certificate",
+    "Claims",
     "Count",
+    "Decided",
+    "Draw",
     "EventEvidence",
+    "EventNull",
     "EventRun",
+    "Evidence",
     "Kinds",
+    "Line",
     "MeanEvidence",
+    "MeanNull",
     "MeanRun",
+    "Null",
+    "OneOf",
+    "OwnMechanismEvidence",
+    "Parameters",
     "Rational",
     "Rejected",
+    "Scope",
+    "Shows",
     "Sides",
     "Unreadable",
+    "Value",
     "WholeRunPrivacy",
     "Witness",
+    "approximate",
     "ball",
-    "check",
+    "concentrated",
     "evaluate",
     "issue",
     "rational",
     "require",
+    "require_steps",
+    "require_terms",
     "root_up",
+    "shown",
     "upper_tail",
 ]

@@ -7,29 +7,39 @@ If the null hypothesis is true, each run's e-value has mean at most 1 given the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
 
 import flint
 import msgspec
 
-from dpsco_verify.evidence.checker.arithmetic import Count, Rational, rational, require
+from dpsco_verify.evidence.checker.arithmetic import (
+    Cell,
+    Count,
+    Profile,
+    Rational,
+    Seed,
+    rational,
+    require,
+    require_steps,
+    require_terms,
+)
+from dpsco_verify.evidence.checker.nulls import Null
 from dpsco_verify.evidence.checker.statistical import (
+    Evidence,
     checked_level,
     event_factor,
     event_wealth,
+    event_words,
     mean_wealth,
+    mean_words,
     one_over,
 )
-from dpsco_verify.evidence.checker.witness import Sides, Witness
-
-Seed = Annotated[str, msgspec.Meta(pattern=r"^(0|[1-9][0-9]*)$", max_length=200)]
-"""A seed may be longer than the integers that JSON readers agree on."""
-Cell = Annotated[int, msgspec.Meta(ge=0)]
+from dpsco_verify.evidence.checker.witness import Sides
 
 
 class MeanRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The observations of one run: each value, and how often it was seen. All are at least `low`."""
 
+    profile: Profile
     seed: Seed
     low: Rational
     bets: tuple[Rational, ...]
@@ -37,22 +47,33 @@ class MeanRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     counts: tuple[Count, ...]
 
 
-class AccumulatedMeanEvidence(Witness, frozen=True, kw_only=True):
+class AccumulatedMeanEvidence(Evidence, frozen=True, kw_only=True):
     """Runs whose e-values against ``mean ≤ bound`` multiply to ``1/alpha``.
 
     A run's e-value is the average over its `bets` λ of ``Π(1 + λ(x − bound))``, ``0 < λ < 1/(bound − low)``, over all
     of its observations. `null_hypothesis` says of what the mean is.
     """
 
-    null_hypothesis: str
     bound: Rational
-    alpha: Rational
     runs: tuple[MeanRun, ...]
 
-    def sides(self, reading: str) -> Sides:  # noqa: ARG002  any claim can be judged
+    @property
+    def drawn(self) -> tuple[tuple[str, str], ...]:
+        """The profile and the seed of each run."""
+        return tuple((run.profile, run.seed) for run in self.runs)
+
+    def require_admitted(self, null: Null) -> None:
+        """Refuse a smaller bound than the claim's, and a larger lower end."""
+        null.require_mean(
+            self.null_hypothesis, bound=self.bound, lows=tuple(dict.fromkeys(run.low for run in self.runs))
+        )
+
+    def sides(self, reading: str) -> Sides:  # noqa: ARG002  the null hypothesis says what is judged
         """Return the two sides and the inequality in words."""
         bound, alpha = rational("bound", self.bound), checked_level(self.alpha)
         seeds = _seeds(self.runs)
+        terms = sum(len(run.bets) * len(run.values) for run in self.runs)
+        require_steps(terms, "the product of e-values")
         product = flint.arb(1)
         for run in self.runs:
             require(
@@ -62,16 +83,17 @@ class AccumulatedMeanEvidence(Witness, frozen=True, kw_only=True):
             product *= mean_wealth(
                 low=rational("low", run.low),
                 bound=bound,
-                bets=[rational("bets", bet) for bet in run.bets],
-                values=[rational("values", x) for x in run.values],
+                bets=run.bets,
+                values=run.values,
                 counts=run.counts,
             )
-        return product, one_over(alpha), _words(f"mean <= {bound}", seeds, self.null_hypothesis)
+        return product, one_over(alpha), _words(mean_words(bound, alpha, self.null_hypothesis), seeds)
 
 
 class EventRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The counts of one run, of the event that it had chosen before on other samples."""
 
+    profile: Profile
     seed: Seed
     bets: tuple[Rational, ...]
     both: Cell
@@ -80,33 +102,43 @@ class EventRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     neither: Cell
 
 
-class AccumulatedEventEvidence(Witness, frozen=True, kw_only=True):
+class AccumulatedEventEvidence(Evidence, frozen=True, kw_only=True):
     """Runs whose e-values against ``P(E) − e^ε P'(E) ≤ δ`` for every event E multiply to ``1/alpha``.
 
     Each run may have an event of its own; its e-value is that of
     :class:`~dpsco_verify.evidence.checker.statistical.EventEvidence`. `null_hypothesis` says of which two laws.
     """
 
-    null_hypothesis: str
     epsilon: Rational
     delta: Rational
-    alpha: Rational
     runs: tuple[EventRun, ...]
 
-    def sides(self, reading: str) -> Sides:  # noqa: ARG002  any claim can be judged
+    @property
+    def drawn(self) -> tuple[tuple[str, str], ...]:
+        """The profile and the seed of each run."""
+        return tuple((run.profile, run.seed) for run in self.runs)
+
+    def require_admitted(self, null: Null) -> None:
+        """Refuse an (ε, δ) that the claim does not imply."""
+        null.require_event(self.null_hypothesis, epsilon=self.epsilon, delta=self.delta)
+
+    def sides(self, reading: str) -> Sides:  # noqa: ARG002  the null hypothesis says what is judged
         """Return the two sides and the inequality in words."""
         alpha, delta = checked_level(self.alpha), rational("delta", self.delta)
-        factor = event_factor(rational("epsilon", self.epsilon), delta)
+        epsilon = rational("epsilon", self.epsilon)
+        factor = event_factor(epsilon, delta)
         seeds = _seeds(self.runs)
+        require_terms(4 * sum(len(run.bets) for run in self.runs), "the product of e-values")
         product = flint.arb(1)
         for run in self.runs:
             product *= event_wealth(
                 factor=factor,
                 delta=delta,
-                bets=[rational("bets", bet) for bet in run.bets],
+                bets=run.bets,
                 counts=(run.both, run.first_only, run.second_only, run.neither),
             )
-        return product, one_over(alpha), _words("P - exp(epsilon) P' <= delta", seeds, self.null_hypothesis)
+        words = event_words(epsilon, delta, alpha, self.null_hypothesis)
+        return product, one_over(alpha), _words(words, seeds)
 
 
 def _seeds(runs: Sequence[MeanRun | EventRun]) -> list[str]:
@@ -119,8 +151,5 @@ def _seeds(runs: Sequence[MeanRun | EventRun]) -> list[str]:
     return seeds
 
 
-def _words(claim: str, seeds: list[str], null_hypothesis: str) -> str:
-    return (
-        f"product of the e-values of the runs of seeds {', '.join(seeds)} > 1/alpha against {claim}, "
-        f"{null_hypothesis}"
-    )
+def _words(against: str, seeds: list[str]) -> str:
+    return f"product of the e-values of the runs of seeds {', '.join(seeds)} > 1/alpha against {against}"

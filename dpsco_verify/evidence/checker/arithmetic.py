@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, Literal
 
 import flint
 import msgspec
 
 Rational = Annotated[str, msgspec.Meta(pattern=r"^-?[0-9]+(/[1-9][0-9]*)?$", max_length=400)]
 Count = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
+Cell = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
+"""How often something was seen, perhaps never."""
+Line = Annotated[str, msgspec.Meta(pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$", max_length=20_000)]
+"""Text of one line, which can be printed."""
+
+Profile = Literal["quick", "standard", "deep"]
+Seed = Annotated[str, msgspec.Meta(pattern=r"^(0|[1-9][0-9]*)$", max_length=200)]
+"""A seed may be longer than the integers that JSON readers agree on."""
+
+MOST_TERMS = 10_000
+"""Terms of a sum with a special function in each that are evaluated at most, at 256 bits: a tenth of a second."""
+MOST_STEPS = 1_000_000
+"""Multiplications, at 256 bits: a half of a second."""
 
 
 class Rejected(ValueError):  # noqa: N818  it is a decision, not an error of the program
@@ -43,6 +56,28 @@ def require(*, holds: bool, reason: str) -> None:
     """Reject unless `holds`."""
     if not holds:
         raise Rejected(reason)
+
+
+def require_terms(terms: int, what: str) -> None:
+    """Reject a sum of so many special functions that its evaluation at the present precision would take long."""
+    _require_work(terms, what, "terms", MOST_TERMS * 256**2 // max(flint.ctx.prec, 256) ** 2)
+
+
+def require_steps(steps: int, what: str) -> None:
+    """Reject what takes so many multiplications that it would take long."""
+    _require_work(steps, what, "multiplications", MOST_STEPS * 256 // max(flint.ctx.prec, 256))
+
+
+def _require_work(work: int, what: str, of: str, most: int) -> None:
+    require(
+        holds=work <= most,
+        reason=f"{what} takes {work} {of}, above the {most} that are evaluated at {flint.ctx.prec} bits",
+    )
+
+
+def shown(value: Fraction) -> str:
+    """Return a number as one reads it, to 12 digits; the exact one is in the witness."""
+    return f"{float(value):.12g}" if abs(value) < 10**300 else "a number above 1e300"
 
 
 def root_up(square: Fraction) -> int:

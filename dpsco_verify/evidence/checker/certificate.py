@@ -1,83 +1,51 @@
-"""Certificates: reading, checking and issuing them."""
+"""Certificates: issuing and reading them, and the two sides of their inequality."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any, Generic, Literal, TypeVar, Union
+from typing import Annotated, Generic, Literal, TypeVar
 
 import flint
 import msgspec
 
-from dpsco_verify.evidence.checker.accumulation import AccumulatedEventEvidence, AccumulatedMeanEvidence
-from dpsco_verify.evidence.checker.arithmetic import Rejected, Unreadable, ball, require
-from dpsco_verify.evidence.checker.statistical import EventEvidence, MeanEvidence
-from dpsco_verify.evidence.checker.whole_run import WholeRunPrivacy
+from dpsco_verify.evidence.checker.arithmetic import Line, Profile, Rejected, Seed, ball, require
+from dpsco_verify.evidence.checker.statistical import OwnMechanismEvidence
 from dpsco_verify.evidence.checker.witness import Witness, kind_of
 
 STATED_DIGITS = 18
 PRECISIONS = (128, 256, 512, 1024, 2048, 4096)
 
-EVIDENCE_KINDS: tuple[type[Witness], ...] = (
-    MeanEvidence,
-    EventEvidence,
-    AccumulatedMeanEvidence,
-    AccumulatedEventEvidence,
-)
-"""Observations, which can speak of any claim."""
+OWN = "own:"
+"""Begins the claim of a certificate about a mechanism of the user's own, and of no other."""
 
-CORE_KINDS: tuple[type[Witness], ...] = (*EVIDENCE_KINDS, WholeRunPrivacy)
-"""What belongs to no paper; every other kind stands beside the statement that uses it."""
+Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9:.+_-]*$", max_length=200)]
+Number = Annotated[str, msgspec.Meta(pattern=r"^[-+.0-9e]+$", max_length=60)]
 
 W = TypeVar("W", bound=Witness)
 
 
+class Draw(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The run that drew the observations: its profile, its seed, and the papers over which it split its budget."""
+
+    profile: Profile
+    seed: Seed
+    papers: Annotated[tuple[Name, ...], msgspec.Meta(min_length=1, max_length=1000)]
+
+
 class Certificate(msgspec.Struct, Generic[W], frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A witness, what it is a witness of, and the two sides of its inequality, left > right."""
+    """A witness, what it is a witness of, and the two sides of its inequality, left > right.
 
-    schema: Literal[1]
-    claim: str
-    reading: str
-    inequality: str
-    left: str
-    right: str
-    witness: W
-
-
-class Kinds:
-    """The kinds of witnesses that a checker knows: the core's, and those of the statements under verification.
-
-    Raises
-    ------
-    Rejected
-        If two kinds have one name, or one has no checker.
+    `draw` is there for observations about a paper's claim.
     """
 
-    def __init__(self, kinds: Iterable[type[Witness]] = ()) -> None:
-        self.all: tuple[type[Witness], ...] = (*CORE_KINDS, *kinds)
-        for kind in self.all:
-            if kind.sides is Witness.sides:
-                raise Rejected(
-                    f"kind={kind_of(kind.__name__)!r} has no checker; give {kind.__name__} a method sides"
-                )
-        name, times = Counter(kind_of(kind.__name__) for kind in self.all).most_common(1)[0]
-        if times > 1:
-            raise Rejected(f"kind={name!r} is the name of {times} kinds of witnesses; give each its own")
-        witness: Any = Union[self.all]  # noqa: UP007  the union of a tuple that is known at run time only
-        self._decoder = msgspec.json.Decoder(Certificate[witness], strict=True)
-
-    def decode(self, data: bytes) -> Certificate[Any]:
-        """Return the certificate in `data`, or raise :class:`Unreadable` or :class:`Rejected`."""
-        try:
-            msgspec.json.decode(data)
-            return self._decoder.decode(data)
-        except msgspec.ValidationError as error:
-            raise Rejected(f"this is not a valid certificate: {error}") from None
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise Unreadable(f"this is not JSON: {error}") from None
-        except RecursionError:
-            raise Unreadable("its values are nested too deep") from None
+    schema: Literal[2]
+    claim: Name
+    reading: Name
+    inequality: Line
+    left: Number
+    right: Number
+    draw: Draw | msgspec.UnsetType = msgspec.UNSET
+    witness: W
 
 
 def evaluate(witness: Witness, claim: str, reading: str) -> tuple[str, str, str]:
@@ -91,11 +59,18 @@ def evaluate(witness: Witness, claim: str, reading: str) -> tuple[str, str, str]
             holds=reading in witness.readings,
             reason=f"reading={reading!r} is none of {', '.join(witness.readings)}",
         )
+    own = isinstance(witness, OwnMechanismEvidence)
+    require(
+        holds=own == claim.startswith(OWN),
+        reason=f"claim={claim!r} does not fit kind={kind_of(type(witness).__name__)!r}: {OWN!r} begins the claims "
+        "about mechanisms of the user's own, and no others",
+    )
     for precision in PRECISIONS:
         with flint.ctx.workprec(precision):
-            left, right, words = witness.sides(reading)
-            if not witness.readings:  # a kind of evidence that can speak of any claim
-                words = f"{words}, for {claim}/{reading}"
+            try:
+                left, right, words = witness.sides(reading)
+            except (ArithmeticError, MemoryError) as error:
+                raise Rejected(f"the inequality cannot be evaluated ({error})") from None
             if not (left.is_finite() and right.is_finite()):
                 continue
             if left <= right:
@@ -114,20 +89,21 @@ def _digits(value: flint.arb) -> str | None:
     return value.mid().str(STATED_DIGITS, radius=False)
 
 
-def check(certificate: Certificate[Any]) -> str:
-    """Check a certificate and return the inequality that it proves, or raise :class:`Rejected`."""
-    words, left, right = evaluate(certificate.witness, certificate.claim, certificate.reading)
-    require(holds=certificate.inequality == words, reason=f"inequality should read {words!r}")
-    require(holds=certificate.left == left, reason=f"left={certificate.left!r}, but it is {left}")
-    require(holds=certificate.right == right, reason=f"right={certificate.right!r}, but it is {right}")
-    return f"{words}: {left} > {right}"
+def issue(
+    claim: str, reading: str, witness: W, draw: Draw | msgspec.UnsetType = msgspec.UNSET
+) -> Certificate[W]:
+    """Return the certificate of a witness, or raise :class:`Rejected` if its inequality does not hold.
 
-
-def issue(claim: str, reading: str, witness: W) -> Certificate[W]:
-    """Return the certificate of a witness, or raise :class:`Rejected` if it proves nothing."""
+    Whether it decides anything is said by :meth:`dpsco_verify.evidence.checker.Kinds.check`.
+    """
     words, left, right = evaluate(witness, claim, reading)
-    certificate = Certificate(
-        schema=1, claim=claim, reading=reading, inequality=words, left=left, right=right, witness=witness
+    return Certificate(
+        schema=2,
+        claim=claim,
+        reading=reading,
+        inequality=words,
+        left=left,
+        right=right,
+        draw=draw,
+        witness=witness,
     )
-    check(certificate)
-    return certificate

@@ -11,9 +11,7 @@ from fractions import Fraction
 
 import flint
 
-from dpsco_verify.evidence.checker.arithmetic import ball, require, upper_tail
-
-_LARGEST_MEAN = 10_000
+from dpsco_verify.evidence.checker.arithmetic import ball, require, require_terms, upper_tail
 
 
 def check_claim(epsilon: Fraction, delta: Fraction, threshold: Fraction) -> None:
@@ -27,14 +25,14 @@ def least_gap(
     draws: int, n: int, variance: flint.arb, *, epsilon: Fraction, threshold: Fraction
 ) -> flint.arb:
     """Return a lower bound on ``P(N(2K, v) > t) − e^ε P(N(0, v) > t)``: terms beyond 10 times the mean are left out."""
-    mean = Fraction(draws, n)
     require(holds=n >= 2, reason=f"n={n} is below 2")
-    require(holds=mean <= _LARGEST_MEAN, reason=f"the mean number of draws {mean} is above {_LARGEST_MEAN}")
+    terms = min(draws, 50 + 10 * (draws // n)) + 1
+    require_terms(terms, "the mixture over the draws of the differing point")
     deviation = variance.sqrt()
     odds = ball(Fraction(1, n - 1))
     weight = ball(Fraction(n - 1, n)) ** draws
     total = flint.arb(0)
-    for k in range(min(draws, 50 + 10 * int(mean)) + 1):
+    for k in range(terms):
         total += weight * upper_tail((ball(threshold) - 2 * k) / deviation)
         weight = weight * (draws - k) / (k + 1) * odds
     return total - ball(epsilon).exp() * upper_tail(ball(threshold) / deviation)

@@ -19,7 +19,7 @@ from dpsco_verify.evidence.checker.arithmetic import (
     require,
     upper_tail,
 )
-from dpsco_verify.evidence.checker.witness import Sides, Witness
+from dpsco_verify.evidence.checker.witness import Shows, Sides, Witness
 
 LARGEST_GRID = 2**18
 LARGEST_LAW = 2**16
@@ -50,7 +50,13 @@ class WholeRunPrivacy(Witness, frozen=True, kw_only=True):
     """
 
     readings: ClassVar[dict[str, int]] = {"replace-one": 0}
-    claim_id: ClassVar[str] = "whole-run"
+    claim_id: ClassVar[str] = "own:whole-run"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = (
+        "every pair of replace-one neighbours and all gradients of norm at most L that may depend on the past, in any "
+        "dimension"
+    )
+    argument: ClassVar[str] = "the swap, the envelope and the induction of docs/whole-run.md"
     n: Count
     points: Count
     batch_size: Count

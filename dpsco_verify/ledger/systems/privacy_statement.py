@@ -5,21 +5,28 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, ClassVar, Generic, TypeVar
+
+import flint
 
 from dpsco_verify.choices import Profile
 from dpsco_verify.comparison.audits import AuditOf, SystemAudit, audit_system
 from dpsco_verify.evidence import Column, Quantity, Table, Verdict
-from dpsco_verify.inference.witnesses import event_evidence
+from dpsco_verify.evidence.checker import EventNull, OneOf, Parameters, approximate, ball, concentrated
+from dpsco_verify.inference.witnesses import LEVEL_ROUNDING, event_evidence
 from dpsco_verify.ledger.errata import HOLDING, Discrepancy
 from dpsco_verify.ledger.statement import Context, Decision, P, Reading
 from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.store import null_name
 
 EPSILON, DELTA = 1.0, 1e-6
 """The budget at which systems are audited."""
 
 AUDIT_WEIGHT = 0.2
 """Of the error budget, against 1 for a reading that samples decide."""
+
+_NULL = "the system's outputs on neighbouring data sets are as private as it claims for (ε, δ)"
 
 AUDIT_SAMPLES = {Profile.QUICK: 2_000, Profile.STANDARD: 100_000, Profile.DEEP: 1_000_000}
 
@@ -73,7 +80,8 @@ class PrivacyStatement(ABC, Generic[P, X]):
                 "system": self.system,
                 "epsilon": EPSILON,
                 "delta": DELTA,
-                "alpha": context.levels(["audit"])["audit"],
+                # A witness states the level rounded up, and it has to be within the share all the same.
+                "alpha": context.levels(["audit"])["audit"] / LEVEL_ROUNDING**2,
                 "samples": AUDIT_SAMPLES[context.profile],
             },
             cost=0.5,
@@ -86,6 +94,31 @@ class PrivacyStatement(ABC, Generic[P, X]):
         """Decide by the exact figures; samples may refute what they leave standing."""
         exact = self.decide(reading, outcomes[work.exact])
         return exact if work.audit is None else with_audit(exact, outcomes[work.audit])
+
+
+def audit_null(system: str, implies: Callable[[Parameters, Fraction, Fraction], bool]) -> EventNull:
+    """Return what the audit of a system at the budget may reject; `implies` says which (ε, δ) follow from its claim."""
+    return EventNull(
+        name=_NULL,
+        parameters={"system": OneOf(system), "ε": OneOf(EPSILON), "δ": OneOf(DELTA)},
+        implies=implies,
+    )
+
+
+APPROXIMATE = approximate(Fraction(EPSILON), Fraction(DELTA))
+"""What a claim of (ε, δ)-DP at the budget implies."""
+PURE = approximate(Fraction(EPSILON), Fraction(0))
+"""What a claim of ε-DP implies."""
+
+
+def _rho() -> flint.arb:
+    """Return κ²/2 with κ = √(2 log(1/δ) + 2ε) − √(2 log(1/δ)), for which κ²/2-zCDP implies (ε, δ)-DP."""
+    logarithm = -2 * ball(Fraction(DELTA)).log()
+    return ((logarithm + 2 * ball(Fraction(EPSILON))).sqrt() - logarithm.sqrt()) ** 2 / 2
+
+
+CONCENTRATED = concentrated(_rho)
+"""What a claim of κ²/2-zCDP implies, κ being that of the budget."""
 
 
 def with_audit(exact: Decision, audit: SystemAudit) -> Decision:
@@ -127,6 +160,7 @@ def with_audit(exact: Decision, audit: SystemAudit) -> Decision:
         counterexample=f"{audit.pair}: {audit.summary}.",
         witness=event_evidence(
             audit.counts,
+            null_hypothesis=null_name(_NULL, {"system": audit.system, "ε": EPSILON, "δ": DELTA}),
             epsilon=audit.order,
             delta=audit.delta_at_order,
             alpha=audit.test_alpha,

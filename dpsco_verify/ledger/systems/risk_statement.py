@@ -9,6 +9,7 @@ import numpy as np
 
 from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import Column, Quantity, Sharpness, Stance, Table, Verdict
+from dpsco_verify.evidence.checker import MeanNull, OneOf, ball
 from dpsco_verify.execution import stream
 from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.measured import Measured, Range, tested
@@ -25,6 +26,7 @@ EPSILON, DELTA = 1.0, 1e-6
 _WEIGHT = 0.2
 _RUNS = {Profile.QUICK: 100, Profile.STANDARD: 400, Profile.DEEP: 4000}
 _NUMBERS_AT_ONCE = 4_000_000
+_NULL = "E[F(ŵ)] − F(w*) ≤ the system's bound"
 _METHOD = (
     "Monte-Carlo excess risk of the implementation over the bound at its own calibration, on instances in closed "
     "form, tested by a betting e-process."
@@ -124,7 +126,23 @@ class RiskClaim:
                 statement=f"E[F(ŵ)] − F(w*) ≤ {self.bound}",
                 method=_METHOD,
                 weight=_WEIGHT,
+                null=self._null(),
             ),
+        )
+
+    def _null(self) -> MeanNull:
+        """Return what the ratios of excess risk and bound may reject; an excess over the minimum is never negative."""
+        places = (*self.cells, *self.standard)
+        return MeanNull(
+            name=_NULL,
+            parameters={
+                "system": OneOf(self.system),
+                "instance": OneOf(*(instance for instance, _ in places)),
+                "n": OneOf(*(n for _, n in places)),
+                "ε": OneOf(EPSILON),
+                "δ": OneOf(DELTA),
+            },
+            bound=lambda _: ball(1),
         )
 
     def _cells(self, profile: Profile) -> dict[str, tuple[str, int]]:
@@ -195,23 +213,23 @@ class RiskClaim:
             spent={name: context.spent(m.alpha) for name, m in found.items()},
             e_values={_null_name(self.system, m): m.e_value() for m in found.values()},
         )
-        return _refuted(decision, rejected[0]) if rejected else decision
+        return _refuted(decision, rejected[0], _null_name(self.system, rejected[0])) if rejected else decision
 
 
-def _refuted(decision: Decision, m: Measured) -> Decision:
+def _refuted(decision: Decision, m: Measured, null: str) -> Decision:
     return replace(
         decision,
         verdict=Verdict.REFUTED,
         summary=f"the implementation's excess risk on {m.instance} at n = {m.n} is {m.mean:.4g} of the bound",
         counterexample=f"On {m.instance} with n = {m.n}, d = {m.dimension} the mean of {m.runs} runs is "
         f"{m.mean:.6g} of the bound, between {m.low:.6g} and {m.high:.6g}.",
-        witness=m.witness(),
+        witness=m.witness(null),
     )
 
 
 def _null_name(system: str, m: Measured) -> str:
     return null_name(
-        "E[F(ŵ)] − F(w*) ≤ the system's bound",
+        _NULL,
         {"system": system, "instance": m.instance, "n": m.n, "ε": EPSILON, "δ": DELTA},
     )
 

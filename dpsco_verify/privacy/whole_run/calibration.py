@@ -167,6 +167,6 @@ def _certificate(run: WholeRun, epsilon: float, delta: float) -> Certificate[Who
         reach=plan.reach,
     )
     try:
-        return issue("whole-run", "replace-one", witness)
+        return issue("own:whole-run", "replace-one", witness)
     except Rejected:
         return None

@@ -1,21 +1,32 @@
 """Theorem 1: `private_mean` is ε-DP (replace-one), and its mean absolute error is at most 1/(nε)."""
 
+from fractions import Fraction
+
 import numpy as np
 
 from dpsco_verify.auditing import AuditVerdict, audit
 from dpsco_verify.choices import SAMPLES
 from dpsco_verify.evidence import Paper, Quantity, Stance, Verdict
+from dpsco_verify.evidence.checker import EventNull, MeanNull, OneOf, approximate, ball
 from dpsco_verify.execution import stream
-from dpsco_verify.inference.witnesses import event_evidence
+from dpsco_verify.inference.witnesses import LEVEL_ROUNDING, event_evidence
 from dpsco_verify.ledger.expectations import package_expectations
 from dpsco_verify.ledger.ledger import PaperEntry
 from dpsco_verify.ledger.measured import Range, tested
 from dpsco_verify.ledger.statement import Decision, Reading
+from dpsco_verify.store import null_name
 from own_mean import private_mean
 
 EPSILON, N = 1.0, 10
 CONSTANT = 1.0
 """The theorem's: the error is at most CONSTANT/(nε)."""
+PLACE = {"n": N, "ε": EPSILON}
+AT_PLACE = {name: OneOf(value) for name, value in PLACE.items()}
+PRIVATE = EventNull(
+    name="private_mean is ε-DP", parameters=AT_PLACE, implies=approximate(Fraction(EPSILON), Fraction(0))
+)
+ACCURATE = MeanNull(name="E|error| ≤ CONSTANT/(nε)", parameters=AT_PLACE, bound=lambda _: ball(1))
+"""What samples may reject, for the checker: ε of the claim, and the mean error in units of its bound."""
 WORST = [0.0] * N, [1.0] + [0.0] * (N - 1)
 """Neighbours whose means are as far apart as any."""
 
@@ -29,7 +40,7 @@ def audit_mean(*, alpha, samples, seed, name):
     w = found.witness
     counts = w.decision_counts
     witness = event_evidence(
-        (counts.n11, counts.n10, counts.n01, counts.n00),
+        (counts.n11, counts.n10, counts.n01, counts.n00), null_hypothesis=null_name(PRIVATE.name, PLACE),
         epsilon=found.order, delta=found.delta_at_order, alpha=w.alpha, fractions=w.fractions,
     )  # fmt: skip
     return found.verdict, found.summary, found.mdv and found.mdv.epsilon, witness
@@ -48,16 +59,18 @@ class Theorem:
 
     reference, label, discrepancies = "Theorem 1", "thm:mean", ()
 
-    def __init__(self, id_, title, text, function, method):
+    def __init__(self, id_, title, text, function, method, null):
         self.id, self.title, self.text, self.function = id_, title, text, function
         self.readings = (
             Reading(id="printed", stance=Stance.PRINTED, parameters=None, text="as it stands", statement=text,
-                    method=method, weight=1.0),
+                    method=method, weight=1.0, null=null),
         )  # fmt: skip
 
     def plan(self, reading, context, units):
         """Plan the unit."""
-        arguments = {"alpha": context.share.alpha, "samples": SAMPLES[context.profile]}
+        # A witness states the level rounded up, and it has to be within the share all the same.
+        alpha = context.share.alpha / LEVEL_ROUNDING**2
+        arguments = {"alpha": alpha, "samples": SAMPLES[context.profile]}
         return units.add("judge", self.function, arguments, random=True)
 
 
@@ -93,7 +106,7 @@ class Risk(Theorem):
             evidence={
                 "smallest excess that would have been found": Quantity(value=found.mdv, unit="of the bound")
             },
-            witness=found.witness() if found.rejected else None,
+            witness=found.witness(null_name(ACCURATE.name, PLACE)) if found.rejected else None,
             spent={"judge": context.share.alpha},
         )
 
@@ -102,9 +115,9 @@ PAPER = PaperEntry(
     paper=Paper(id="own-mean", title="A private mean", authors=("You",), identifier="own_mean 0.1.0"),
     statements=(
         Privacy("own-mean-privacy", "The private mean is private", "private_mean is ε-DP", audit_mean,
-                "an audit from samples on the worst pair"),
+                "an audit from samples on the worst pair", PRIVATE),
         Risk("own-mean-risk", "The private mean is accurate", f"E|error| ≤ {CONSTANT:g}/(nε)", measure_error,
-             "a betting test of the mean error over its bound"),
+             "a betting test of the mean error over its bound", ACCURATE),
     ),
     expectations=package_expectations("own_mean"),
 )  # fmt: skip

@@ -7,7 +7,16 @@ from typing import ClassVar
 
 import flint
 
-from dpsco_verify.evidence.checker import Count, Rational, Sides, Witness, ball, rational, require
+from dpsco_verify.evidence.checker import (
+    Count,
+    Rational,
+    Shows,
+    Sides,
+    Witness,
+    ball,
+    rational,
+    require,
+)
 
 
 class AzumaMismatch(Witness, frozen=True, kw_only=True):
@@ -15,6 +24,8 @@ class AzumaMismatch(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"literal": 0}
     claim_id: ClassVar[str] = "azuma-step"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = ""
     epsilon_0: Rational
     delta_prime: Rational
     tau: Count
@@ -39,6 +50,11 @@ class AzumaRepair(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"corrected": 0}
     claim_id: ClassVar[str] = "azuma-step"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every ε₀ > 0, τ and 0 < δ' < 1"
+    argument: ClassVar[str] = (
+        "Azuma's and Hoeffding's inequality for terms in [−ε₀, ε₀], whose means are at most ε₀ tanh(ε₀/2)"
+    )
     root: Rational
 
     def sides(self, reading: str) -> Sides:

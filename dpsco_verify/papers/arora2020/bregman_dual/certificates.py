@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import ClassVar
 
 import flint
 
-from dpsco_verify.evidence.checker import Rational, Sides, Witness, ball, rational, require
+from dpsco_verify.evidence.checker import (
+    Rational,
+    Shows,
+    Sides,
+    Witness,
+    ball,
+    rational,
+    require,
+)
 from dpsco_verify.papers.arora2020.duality.certificates import curvatures
 
 
@@ -18,13 +27,24 @@ class BregmanDualConstant(Witness, frozen=True, kw_only=True):
     1/α-Lipschitz, and ``D_Φ*(x‖y) = ∫₀¹ ⟨∇Φ*(y + t(x−y)) − ∇Φ*(y), x−y⟩ dt ≤ ‖x−y‖_*²/α · ∫₀¹ t dt``.
     """
 
-    readings: ClassVar[dict[str, int]] = {"literal": 0}
+    readings: ClassVar[dict[str, Fraction]] = {"literal": Fraction(1)}
+    """The constant that each claims."""
     claim_id: ClassVar[str] = "bregman-dual"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every α-strongly convex Φ and all x, y"
+    argument: ClassVar[str] = (
+        "∇Φ* is 1/α-Lipschitz, by the two inequalities of strong convexity, so D* is an integral of t over "
+        "[0, 1]"
+    )
     constant: Rational
 
     def sides(self, reading: str) -> Sides:
         """Return the two sides and the inequality in words."""
-        constant = rational("constant", self.constant)
+        constant, claimed = rational("constant", self.constant), self.readings[reading]
+        require(
+            holds=constant <= claimed,
+            reason=f"constant={constant} is above {claimed}, weaker than the statement",
+        )
         words = f"{constant} > integral of t over [0, 1], so D* <= ({constant}/alpha) |x - y|*^2"
         return ball(constant), ball(Fraction(1, 2)), words
 
@@ -36,8 +56,15 @@ class BregmanDualTight(Witness, frozen=True, kw_only=True):
     argument of :class:`BregmanDualConstant` gives 1/2 and holds in all three: no quotient may exceed it.
     """
 
-    readings: ClassVar[dict[str, int]] = {"literal": 0, "tight": 0}
+    readings: ClassVar[dict[str, Fraction]] = {"literal": Fraction(1), "tight": Fraction(49_999, 100_000)}
+    """What has to be exceeded: the constant that the reading claims, or one near the 1/2 that is said to be least."""
     claim_id: ClassVar[str] = "bregman-dual"
+    shows: ClassVar[Mapping[str, Shows]] = {"literal": Shows.REFUTES, "tight": Shows.CERTIFIES}
+    over: ClassVar[str] = "every α-strongly convex Φ and all x, y"
+    argument: ClassVar[Mapping[str, str]] = {
+        "literal": "",
+        "tight": "1/2 is enough, by the integral of the curvature; computed are three potentials that need as much",
+    }
     p: Rational
     step: Rational
     constant: Rational
@@ -45,6 +72,8 @@ class BregmanDualTight(Witness, frozen=True, kw_only=True):
     def sides(self, reading: str) -> Sides:
         """Return the two sides and the inequality in words."""
         p, step, constant = (rational(k, getattr(self, k)) for k in ("p", "step", "constant"))
+        least_constant = self.readings[reading]
+        require(holds=constant >= least_constant, reason=f"constant={constant} is below {least_constant}")
         require(holds=1 < p < 2, reason=f"p={p} is outside (1, 2)")
         least = flint.arb(1) / 2
         for exponent in (Fraction(2), p, Fraction(1)):

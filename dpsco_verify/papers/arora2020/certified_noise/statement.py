@@ -17,7 +17,13 @@ from dpsco_verify.evidence import Quantity, Sharpness, Stance, Verdict
 from dpsco_verify.geometry import Simplex
 from dpsco_verify.ledger.statement import Decision, Reading
 from dpsco_verify.ledger.systems.calibration import Place
-from dpsco_verify.ledger.systems.privacy_statement import AUDIT_WEIGHT, Call, PrivacyStatement
+from dpsco_verify.ledger.systems.privacy_statement import (
+    APPROXIMATE,
+    AUDIT_WEIGHT,
+    Call,
+    PrivacyStatement,
+    audit_null,
+)
 from dpsco_verify.privacy.balls import ball
 from dpsco_verify.privacy.transcript import (
     PRECISION,
@@ -165,7 +171,7 @@ class _OneUse(PrivacyStatement[None, tuple[Noise, ...]]):
         )
 
 
-def _reading(text: str) -> tuple[Reading[None], ...]:
+def _reading(system: str, text: str) -> tuple[Reading[None], ...]:
     return (
         Reading(
             id="certified-noise",
@@ -175,6 +181,7 @@ def _reading(text: str) -> tuple[Reading[None], ...]:
             statement=_GUARANTEE,
             method=_METHOD,
             weight=AUDIT_WEIGHT,
+            null=audit_null(system, APPROXIMATE),
         ),
     )
 
@@ -188,7 +195,7 @@ class AlgorithmOnePrivacy(_OneUse):
     reference = "Arora, Marinov and Ullah 2020, Algorithm 1; noise by this project"
     label = "related:algorithm-1"
     text = f"With the least σ that the bounds on the transcript prove, {_GUARANTEE}"
-    readings = _reading("single points, stop at ⌊n/2⌋ + 1 of them; σ as the comparison runs it")
+    readings = _reading(system, "single points, stop at ⌊n/2⌋ + 1 of them; σ as the comparison runs it")
 
 
 class SubsampledOnePassPrivacy(_OneUse):
@@ -204,7 +211,7 @@ class SubsampledOnePassPrivacy(_OneUse):
         + _GUARANTEE
     )
     readings = _reading(
-        "batches ⌈2√d/(κ√(T − t + 1))⌉, each point used at most once, a constant σ; no smoothness"
+        system, "batches ⌈2√d/(κ√(T − t + 1))⌉, each point used at most once, a constant σ; no smoothness"
     )
 
 
@@ -218,5 +225,6 @@ class PrivateMirrorDescentPrivacy(_OneUse):
     label = "related:private-mirror-descent"
     text = f"With the σ of Algorithm 1 and the mirror step of any strictly convex Φ, {_GUARANTEE}"
     readings = _reading(
-        "σ by the Euclidean sensitivity 2L of a subgradient; the mirror step is post-processing of the noisy gradients"
+        system,
+        "σ by the Euclidean sensitivity 2L of a subgradient; the mirror step is post-processing of the noisy gradients",
     )

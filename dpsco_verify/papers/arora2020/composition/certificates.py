@@ -5,7 +5,17 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import ClassVar
 
-from dpsco_verify.evidence.checker import Count, Rational, Sides, Witness, ball, rational, require, upper_tail
+from dpsco_verify.evidence.checker import (
+    Count,
+    Rational,
+    Shows,
+    Sides,
+    Witness,
+    ball,
+    rational,
+    require,
+    upper_tail,
+)
 
 
 class CompositionViolation(Witness, frozen=True, kw_only=True):
@@ -17,6 +27,8 @@ class CompositionViolation(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"literal": 0}
     claim_id: ClassVar[str] = "composition"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = ""
     n: Count
     tau: Count
     epsilon_tilde: Rational

@@ -7,7 +7,18 @@ from typing import ClassVar
 
 import flint
 
-from dpsco_verify.evidence.checker import Rational, Sides, Witness, ball, rational, require
+from dpsco_verify.evidence.checker import (
+    Rational,
+    Shows,
+    Sides,
+    Witness,
+    ball,
+    rational,
+    require,
+)
+
+LARGEST_MARGIN = Fraction(100_001, 100_000)
+"""Over α, up to which a better constant is excluded."""
 
 
 def curvatures(p: Fraction, step: Fraction) -> tuple[flint.arb, flint.arb, Fraction]:
@@ -43,6 +54,12 @@ class DualityConstant(Witness, frozen=True, kw_only=True):
     """The p that each speaks of; None for any in (1, 2)."""
 
     claim_id: ClassVar[str] = "duality"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every dimension and all pairs"
+    argument: ClassVar[str] = (
+        "Φ is α-strongly convex in any dimension (Hölder's inequality; for the entropy Pinsker's), hence Φ* "
+        "1/α-smooth; computed is a pair at which neither allows a better constant"
+    )
     p: Rational
     step: Rational
     above: Rational
@@ -54,7 +71,10 @@ class DualityConstant(Witness, frozen=True, kw_only=True):
         fits = 1 < p < 2 if own is None else p == own
         require(holds=fits, reason=f"p={p} does not fit reading {reading!r}")
         primal, dual, alpha = curvatures(p, step)
-        require(holds=above > alpha, reason=f"above={above} is not above alpha={alpha}")
+        require(
+            holds=alpha < above <= alpha * LARGEST_MARGIN,
+            reason=f"above={above} is outside ({alpha}, {alpha * LARGEST_MARGIN}]",
+        )
         require(holds=not primal < ball(alpha), reason=f"Phi is less convex than alpha={alpha}")
         require(holds=not dual * ball(alpha) > 1, reason=f"Phi* is less smooth than 1/alpha at alpha={alpha}")
         require(holds=bool(dual * ball(above) > 1), reason=f"Phi* may still be smooth with 1/({above})")
@@ -71,6 +91,8 @@ class DualityEntropyViolation(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"entropy-unrestricted": 0}
     claim_id: ClassVar[str] = "duality"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = ""
     y: Rational
     step: Rational
 

@@ -6,7 +6,16 @@ import itertools
 from fractions import Fraction
 from typing import ClassVar
 
-from dpsco_verify.evidence.checker import Count, Rational, Sides, Witness, ball, rational, require
+from dpsco_verify.evidence.checker import (
+    Count,
+    Rational,
+    Shows,
+    Sides,
+    Witness,
+    ball,
+    rational,
+    require,
+)
 from dpsco_verify.papers.arora2020.stopping_mean.certificates import Stop, points_at_stop
 
 
@@ -15,12 +24,15 @@ class FreshSumViolation(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"literal": 0}
     claim_id: ClassVar[str] = "fresh-sum"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = ""
     n: Count
     level: Rational
 
     def sides(self, _reading: str) -> Sides:
         """Return the two sides and the inequality in words."""
         n, level = self.n, rational("level", self.level)
+        require(holds=level > 0, reason=f"level={level} is not positive")
         words = f"n E[F] > E[sum of f over fresh times] for f = {level}, n = {n}"
         return ball(n * level), ball(points_at_stop(Stop.MORE_THAN_HALF, n) * level), words
 
@@ -35,14 +47,20 @@ class FreshSumInstance(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"corrected": 0}
     claim_id: ClassVar[str] = "fresh-sum"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every convex f and every n"
+    argument: ClassVar[str] = "a fresh point is independent of w_t, and F is convex; computed is one instance"
     n: Count
     step: Rational
 
     def sides(self, _reading: str) -> Sides:
         """Return the two sides and the inequality in words."""
         n, step, m = self.n, rational("step", self.step), points_at_stop(Stop.MORE_THAN_HALF, self.n)
-        require(holds=2 <= n <= 20, reason=f"n={n} is outside 2..20")
-        require(holds=0 < step <= 1, reason=f"step={step} is outside (0, 1]")
+        require(holds=10 <= n <= 12, reason=f"n={n} is outside 10..12")
+        require(
+            holds=0 < step <= 1 and step.denominator <= 1000,
+            reason=f"step={step} is outside (0, 1], or has a denominator above 1000",
+        )
         losses = risks = Fraction(0)
         for data in itertools.product((-1, 1), repeat=m):
             w = total = Fraction(0)

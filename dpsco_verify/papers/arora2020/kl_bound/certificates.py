@@ -6,7 +6,15 @@ from typing import ClassVar
 
 import flint
 
-from dpsco_verify.evidence.checker import Rational, Sides, Witness, ball, rational, require
+from dpsco_verify.evidence.checker import (
+    Rational,
+    Shows,
+    Sides,
+    Witness,
+    ball,
+    rational,
+    require,
+)
 
 
 class KlConstant(Witness, frozen=True, kw_only=True):
@@ -18,6 +26,9 @@ class KlConstant(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"literal": 0}
     claim_id: ClassVar[str] = "kl-bound"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every ε > 0 and all P, Q with |log(dP/dQ)| <= ε"
+    argument: ClassVar[str] = "r ln r is convex, so the largest divergence is ε tanh(ε/2), and exp(ε) + 1 > 2"
     constant: Rational
 
     def sides(self, _reading: str) -> Sides:

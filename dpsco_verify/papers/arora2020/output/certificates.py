@@ -6,7 +6,15 @@ from typing import ClassVar
 
 import flint
 
-from dpsco_verify.evidence.checker import Count, Sides, Witness, require
+from dpsco_verify.evidence.checker import (
+    Count,
+    Shows,
+    Sides,
+    Witness,
+    require,
+)
+
+MOST_DRAWS = 1000
 
 
 class OutputDefined(Witness, frozen=True, kw_only=True):
@@ -18,11 +26,19 @@ class OutputDefined(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"corrected": 0}
     claim_id: ClassVar[str] = "output"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every n and all draws"
+    argument: ClassVar[str] = (
+        "a time enters the average when its pass through the loop runs; computed is one run"
+    )
     n: Count
     draws: tuple[Count, ...]
 
     def sides(self, _reading: str) -> Sides:
         """Return the two sides and the inequality in words."""
+        require(
+            holds=len(self.draws) <= MOST_DRAWS, reason=f"there are more than {MOST_DRAWS} draws to replay"
+        )
         seen: set[int] = set()
         last = 0
         for time, y in enumerate(self.draws, start=1):

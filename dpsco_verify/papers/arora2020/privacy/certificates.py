@@ -7,7 +7,15 @@ from typing import ClassVar
 
 import flint
 
-from dpsco_verify.evidence.checker import Rational, Sides, Witness, ball, rational, require
+from dpsco_verify.evidence.checker import (
+    Rational,
+    Shows,
+    Sides,
+    Witness,
+    ball,
+    rational,
+    require,
+)
 
 
 class PrivacyRange(Witness, frozen=True, kw_only=True):
@@ -27,8 +35,15 @@ class PrivacyRange(Witness, frozen=True, kw_only=True):
       [λ₁, λ₂] the left is bounded with ε₀ at λ₁ and ``√(λ + log 4)/(√λ + 2)``, which rises, at λ₂.
     """
 
-    readings: ClassVar[dict[str, int]] = {"bounded-n": 0}
+    readings: ClassVar[dict[str, int]] = {"bounded-n": 10**20}
+    """The n up to which it claims."""
     claim_id: ClassVar[str] = "privacy"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "16 <= n <= 10^20 and every 0 < ε <= 1/(2 sqrt n), δ and δ'"
+    argument: ClassVar[str] = (
+        "amplification by shuffling (Feldman, McMillan and Talwar 2021), one use of the point, and in what "
+        "the bounds are monotone"
+    )
     n_max: Rational
     split: Rational
 
@@ -36,7 +51,8 @@ class PrivacyRange(Witness, frozen=True, kw_only=True):
         """Return the two sides and the inequality in words."""
         n_max, split = rational("n_max", self.n_max), rational("split", self.split)
         require(
-            holds=n_max.denominator == 1 and n_max >= 16, reason=f"n_max={n_max} is no integer from 16 on"
+            holds=n_max.denominator == 1 and n_max >= self.readings[reading],
+            reason=f"n_max={n_max} is no integer from {self.readings[reading]} on, up to which the reading claims",
         )
         require(holds=1 <= split <= 10**4, reason=f"split={split} is outside [1, 10000]")
         low, start = ball(Fraction(1, 10)), ball(split)

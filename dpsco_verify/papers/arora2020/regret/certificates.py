@@ -7,7 +7,21 @@ from typing import ClassVar
 
 import flint
 
-from dpsco_verify.evidence.checker import Count, Rational, Sides, Witness, ball, rational, require, upper_tail
+from dpsco_verify.evidence.checker import (
+    Count,
+    Rational,
+    Shows,
+    Sides,
+    Witness,
+    ball,
+    rational,
+    require,
+    require_steps,
+    upper_tail,
+)
+
+CLAIMED = 2
+"""The constant of the corollary."""
 
 
 class RegretConstant(Witness, frozen=True, kw_only=True):
@@ -20,11 +34,21 @@ class RegretConstant(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"diameter": 1, "norm-argmin": 1, "norm-arbitrary": 2}
     claim_id: ClassVar[str] = "regret"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every n >= 2, D, L, σ and d"
+    argument: ClassVar[str] = (
+        "the analysis of mirror descent, by which the regret is at most c(n) D(L + σ√d)√n, and H_n − H_{n−m} "
+        "<= 2 ln 2 for n >= 3"
+    )
     constant: Rational
 
     def sides(self, reading: str) -> Sides:
         """Return the two sides and the inequality in words."""
         constant, square = rational("constant", self.constant), self.readings[reading] ** 2
+        require(
+            holds=constant <= CLAIMED,
+            reason=f"constant={constant} is above {CLAIMED}, weaker than the statement",
+        )
         require(holds=bool(2 * flint.arb(2).log() < ball(Fraction(3, 2))), reason="2 ln 2 exceeds 3/2")
         words = f"{constant} > ({square} + 3/2)/2 >= c(n) for all n >= 2, reading {reading}"
         return ball(constant), ball((square + Fraction(3, 2)) / 2), words
@@ -41,6 +65,11 @@ class RegretDriftViolation(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"diameter": 1, "norm-argmin": 1, "norm-arbitrary": 2}
     claim_id: ClassVar[str] = "regret"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = (
+        "the mean of a projected step is at most that of the free one plus the mean of the noise's positive "
+        "part"
+    )
     n: Count
     sigma: Rational
     constant: Rational
@@ -48,7 +77,9 @@ class RegretDriftViolation(Witness, frozen=True, kw_only=True):
     def sides(self, reading: str) -> Sides:
         """Return the two sides and the inequality in words."""
         n, sigma, constant = self.n, rational("sigma", self.sigma), rational("constant", self.constant)
-        require(holds=2 <= n <= 10**5, reason=f"n={n} is outside 2..100000")
+        require(holds=constant >= CLAIMED, reason=f"constant={constant} is below the claim's {CLAIMED}")
+        require(holds=n >= 2, reason=f"n={n} is below 2")
+        require_steps(10 * (n // 2 + 1), "the sum over fresh draws")
         require(holds=sigma >= 0, reason=f"sigma={sigma} is negative")
         root = flint.arb(n).sqrt()
         eta = 1 / (root * ball(1 + sigma))
@@ -72,6 +103,10 @@ class RegretVarianceViolation(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"diameter-variance-sigma": 0}
     claim_id: ClassVar[str] = "regret"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = (
+        "from any point of W a step ends at the wrong end with at least the probability computed"
+    )
     n: Count
     lipschitz: Rational
     sigma: Rational
@@ -81,6 +116,7 @@ class RegretVarianceViolation(Witness, frozen=True, kw_only=True):
         """Return the two sides and the inequality in words."""
         n, constant = self.n, rational("constant", self.constant)
         L, sigma = rational("lipschitz", self.lipschitz), rational("sigma", self.sigma)
+        require(holds=constant >= CLAIMED, reason=f"constant={constant} is below the claim's {CLAIMED}")
         require(holds=n >= 2, reason=f"n={n} is below 2")
         require(holds=L > 0 and sigma > 0, reason="lipschitz and sigma must be positive")
         root = flint.arb(n).sqrt()

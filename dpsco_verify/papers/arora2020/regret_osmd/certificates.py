@@ -6,7 +6,15 @@ from typing import ClassVar
 
 import flint
 
-from dpsco_verify.evidence.checker import Rational, Sides, Witness, ball, rational, require
+from dpsco_verify.evidence.checker import (
+    Rational,
+    Shows,
+    Sides,
+    Witness,
+    ball,
+    rational,
+    require,
+)
 
 
 class OsmdLiteralViolation(Witness, frozen=True, kw_only=True):
@@ -19,6 +27,8 @@ class OsmdLiteralViolation(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"literal": 0}
     claim_id: ClassVar[str] = "regret-osmd"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = ""
     slope: Rational
     step_size: Rational
 

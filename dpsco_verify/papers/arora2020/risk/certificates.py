@@ -7,7 +7,31 @@ from typing import ClassVar
 
 import flint
 
-from dpsco_verify.evidence.checker import Count, Rational, Sides, Witness, ball, rational, require
+from dpsco_verify.evidence.checker import (
+    Count,
+    Rational,
+    Shows,
+    Sides,
+    Witness,
+    ball,
+    rational,
+    require,
+    require_steps,
+)
+
+KAPPA = {"diameter": 1, "norm-argmin": 1, "norm-arbitrary": 2}
+"""The largest ``‖u − w₁‖/D`` by reading."""
+CLAIMED = Fraction(5), Fraction(20)
+"""The two constants of the theorem."""
+
+
+def constants_suffice(first: Fraction, second: Fraction, reading: str) -> Sides:
+    """Return the sides of ``min(first, second/8) > κ² + ln 2``, which is at least c(n) for all n ≥ 3."""
+    square = KAPPA[reading] ** 2
+    limit = square + flint.arb(2).log()
+    require(holds=bool(flint.arb(2).log() <= limit / 2), reason="-ln(1 - 1/2) exceeds (kappa^2 + ln 2)/2")
+    words = f"min({first}, {second}/8) > {square} + ln 2 >= c(n) for all n >= 3, reading {reading}"
+    return ball(min(first, second / 8)), limit, words
 
 
 class RiskConstants(Witness, frozen=True, kw_only=True):
@@ -17,19 +41,27 @@ class RiskConstants(Witness, frozen=True, kw_only=True):
     n ≥ 3 (see ``UtilityConstant``, whose condition at x = 1/2 is checked here as well).
     """
 
-    readings: ClassVar[dict[str, int]] = {"diameter": 1, "norm-argmin": 1, "norm-arbitrary": 2}
+    readings: ClassVar[dict[str, tuple[Fraction, Fraction]]] = dict.fromkeys(KAPPA, CLAIMED)
+    """The constants that each claims."""
     claim_id: ClassVar[str] = "risk"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every n >= 16, ε > 0, 0 < δ < 1, d and W"
+    argument: ClassVar[str] = (
+        "the regret analysis, by which the risk is at most c(n) D(L + σ√d)/√n, and c(n) <= κ² + ln 2"
+    )
     first: Rational
     second: Rational
 
     def sides(self, reading: str) -> Sides:
         """Return the two sides and the inequality in words."""
         first, second = rational("first", self.first), rational("second", self.second)
-        square = self.readings[reading] ** 2
-        limit = square + flint.arb(2).log()
-        require(holds=bool(flint.arb(2).log() <= limit / 2), reason="-ln(1 - 1/2) exceeds (kappa^2 + ln 2)/2")
-        words = f"min({first}, {second}/8) > {square} + ln 2 >= c(n) for all n >= 3, reading {reading}"
-        return ball(min(first, second / 8)), limit, words
+        for name, value, claimed in zip(
+            ("first", "second"), (first, second), self.readings[reading], strict=True
+        ):
+            require(
+                holds=value <= claimed, reason=f"{name}={value} is above {claimed}, weaker than the statement"
+            )
+        return constants_suffice(first, second, reading)
 
 
 class RiskDriftViolation(Witness, frozen=True, kw_only=True):
@@ -44,6 +76,10 @@ class RiskDriftViolation(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"norm-arbitrary": 0}
     claim_id: ClassVar[str] = "risk"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = (
+        "the reflected walk is above the projected one, and Lévy's inequality bounds the mean of its maximum"
+    )
     n: Count
     scale: Rational
     delta: Rational
@@ -59,7 +95,9 @@ class RiskDriftViolation(Witness, frozen=True, kw_only=True):
         eta = 1 / (flint.arb(n).sqrt() * (1 + sigma))
         spread = eta * sigma * (2 / flint.arb.pi()).sqrt()
         m = n // 2 + 1
-        require(holds=bool(2 / eta < 10**5), reason="the sum is too long to evaluate")
+        length = (2 / eta).upper().ceil().unique_fmpz()
+        require(holds=length is not None, reason="the length of the sum is not known")
+        require_steps(10 * (min(m, int(length or m))), "the sum over fresh draws")
         total, draws = flint.arb(0), flint.arb(0)
         for k in range(m):
             draws += flint.arb(n) / (n - k)

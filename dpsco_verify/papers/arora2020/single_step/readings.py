@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from dpsco_verify.evidence import Stance
 from dpsco_verify.ledger.statement import Reading
+from dpsco_verify.papers.arora2020.single_step.certificates import NULLS
 from dpsco_verify.papers.arora2020.single_step.exact import Adjacency
 from dpsco_verify.papers.arora2020.single_step.work import Batches, Place, place
 
@@ -63,6 +64,7 @@ READINGS: tuple[Reading[Lemma], ...] = (
         statement=f"{LEMMA}; m = 1",
         method=_EXACT + _EMPIRICAL,
         weight=1.0,
+        null=NULLS["replace-one"],
     ),
     Reading(
         id="zero-out",
@@ -79,6 +81,7 @@ READINGS: tuple[Reading[Lemma], ...] = (
         statement=f"{LEMMA}; m = 1",
         method=_EXACT + _EMPIRICAL,
         weight=1.0,
+        null=NULLS["zero-out"],
     ),
     Reading(
         id="replace-one-minibatch",
@@ -95,6 +98,7 @@ READINGS: tuple[Reading[Lemma], ...] = (
         statement=f"{LEMMA}; m > 1",
         method=_EXACT + "; for m > 1 an upper bound and concrete neighbours below it" + _EMPIRICAL,
         weight=1.0,
+        null=NULLS["replace-one-minibatch"],
     ),
     Reading(
         id="zero-out-minibatch",
@@ -111,6 +115,7 @@ READINGS: tuple[Reading[Lemma], ...] = (
         statement=f"{LEMMA}; m > 1",
         method=_EXACT + "; for m > 1 an upper bound and concrete neighbours below it" + _EMPIRICAL,
         weight=1.0,
+        null=NULLS["zero-out-minibatch"],
     ),
     Reading(
         id="corrected",
@@ -133,5 +138,6 @@ READINGS: tuple[Reading[Lemma], ...] = (
         method="closed form: the worst case is (m/n) δ_G(ε̂; 2L/σ) with ε̂ ≥ ε̃, and δ_G ≤ ½ δ^{3/2} e^{ε̃/2} < δ by the "
         "Gaussian tail bound, decided at the corner in ball arithmetic" + _EMPIRICAL,
         weight=1.0,
+        null=NULLS["corrected"],
     ),
 )

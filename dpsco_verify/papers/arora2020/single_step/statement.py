@@ -12,8 +12,12 @@ from dpsco_verify.ledger.e_values import event_e_value
 from dpsco_verify.ledger.statement import Context, Decision, Reading
 from dpsco_verify.ledger.units import Handle, Outcomes, Units
 from dpsco_verify.papers.arora2020.single_step import present
-from dpsco_verify.papers.arora2020.single_step.certificates import SingleStepRepair, SingleStepViolation
-from dpsco_verify.papers.arora2020.single_step.empirical import Seen, audit_point
+from dpsco_verify.papers.arora2020.single_step.certificates import (
+    STEP,
+    SingleStepRepair,
+    SingleStepViolation,
+)
+from dpsco_verify.papers.arora2020.single_step.empirical import Point, Seen, audit_point
 from dpsco_verify.papers.arora2020.single_step.errata import DISCREPANCIES
 from dpsco_verify.papers.arora2020.single_step.exact import (
     Cell,
@@ -198,6 +202,7 @@ def _with_samples(
                 ),
                 event_evidence(
                     (counts.n11, counts.n10, counts.n01, counts.n00),
+                    null_hypothesis=_null_name(s.point),
                     epsilon=s.point.epsilon,
                     delta=s.point.claimed_delta,
                     alpha=s.alpha,
@@ -218,15 +223,10 @@ def _with_samples(
     return verdict, summary, witness
 
 
-def _e_value(s: Seen) -> tuple[str, EValue]:
-    """Return the evidence that the implementation's step is not as private as claimed on a pair of data sets.
-
-    The run chose the event by a search of its own. The null hypothesis speaks of all events, so it is the same in every
-    run.
-    """
-    pair = s.point.pair
-    name = null_name(
-        "the step on S and S' is (ε, δ)-DP",
+def _null_name(point: Point) -> str:
+    pair = point.pair
+    return null_name(
+        STEP,
         {
             "n": pair.n,
             "m": pair.m,
@@ -234,12 +234,20 @@ def _e_value(s: Seen) -> tuple[str, EValue]:
             "g": str(pair.g),
             "g'": str(pair.g_prime),
             "h": str(pair.h),
-            "σ over the lemma's": s.point.factor,
-            "ε̃": s.point.epsilon_tilde,
-            "δ of the lemma": s.point.delta,
+            "σ over the lemma's": point.factor,
+            "ε̃": point.epsilon_tilde,
+            "δ of the lemma": point.delta,
         },
     )
-    return name, event_e_value(
+
+
+def _e_value(s: Seen) -> tuple[str, EValue]:
+    """Return the evidence that the implementation's step is not as private as claimed on a pair of data sets.
+
+    The run chose the event by a search of its own. The null hypothesis speaks of all events, so it is the same in every
+    run.
+    """
+    return _null_name(s.point), event_e_value(
         s.result.counts,
         decision=s.result.decision,
         epsilon=s.point.epsilon,

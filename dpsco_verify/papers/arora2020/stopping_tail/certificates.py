@@ -2,10 +2,45 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import ClassVar
 
-from dpsco_verify.evidence.checker import Count, Sides, Witness, ball, require
+import flint
+
+from dpsco_verify.evidence.checker import (
+    Between,
+    Count,
+    MeanNull,
+    OneOf,
+    Parameters,
+    Shows,
+    Sides,
+    Witness,
+    ball,
+    require,
+)
+
+TAIL = "P(τ > 2n) ≤ claimed"
+"""The null hypothesis about the implementation's stopping times at one n."""
+
+
+def _claimed(parameters: Parameters) -> flint.arb:
+    """Return ``2e^{−n/16}``."""
+    n = parameters["n"]
+    return 2 * ball(Fraction(-n, 16)).exp() if isinstance(n, int) else flint.arb("nan")
+
+
+NULLS = {
+    f"{stop}-counter" if counter else stop: MeanNull(
+        name=TAIL,
+        parameters={"stopping": OneOf(stop), "counter": OneOf(counter), "n": Between(low=16, high=10**6)},
+        bound=_claimed,
+    )
+    for stop in ("loop", "text", "all-points")
+    for counter in (False, True)
+}
+"""What the indicators of ``τ > 2n`` may reject, by reading."""
 
 
 class StoppingTailViolation(Witness, frozen=True, kw_only=True):
@@ -16,6 +51,8 @@ class StoppingTailViolation(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"all-points": 0, "all-points-counter": 1}
     claim_id: ClassVar[str] = "stopping-tail"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = ""
     n: Count
     points: Count
     draws: Count
@@ -30,13 +67,10 @@ class StoppingTailViolation(Witness, frozen=True, kw_only=True):
             holds=t == 2 * n - self.readings[reading],
             reason=f"draws={t} does not fit reading {reading!r}",
         )
-        counts = [1] + [0] * (m - 1)
-        for _ in range(t):
-            for k in range(m - 1, 0, -1):
-                counts[k] = k * counts[k] + (n - k + 1) * counts[k - 1]
-            counts[0] = 0
+        # by inclusion and exclusion over the points that are missing
+        late = sum((-1) ** (k + 1) * math.comb(n, k) * (n - k) ** t for k in range(1, n + 1))
         words = f"P(T_{m} > {t}) > 2 exp(-{n}/16) for n = {n}"
-        return ball(Fraction(sum(counts), n**t)), 2 * (ball(Fraction(-n, 16))).exp(), words
+        return ball(Fraction(late, n**t)), 2 * (ball(Fraction(-n, 16))).exp(), words
 
 
 class StoppingTailExponent(Witness, frozen=True, kw_only=True):
@@ -50,6 +84,11 @@ class StoppingTailExponent(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"loop": 0, "loop-counter": 1, "text": 0, "text-counter": 1}
     claim_id: ClassVar[str] = "stopping-tail"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every n >= 16"
+    argument: ClassVar[str] = (
+        "Janson's bound for sums of geometric variables (2018, Theorem 2.1), whose exponent grows with n"
+    )
     from_n: Count
 
     def sides(self, reading: str) -> Sides:

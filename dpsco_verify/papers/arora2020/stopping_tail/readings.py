@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dpsco_verify.algorithm import StoppingRule
 from dpsco_verify.evidence import Stance
+from dpsco_verify.evidence.checker import Null
 from dpsco_verify.ledger.statement import Reading
 
 
@@ -26,20 +28,25 @@ _STOP = {
 
 
 def stopping_readings(
-    *, statement: str, method: str, weight: float = 0.0
+    *, statement: str, method: str, weight: float = 0.0, nulls: Mapping[str, Null] | None = None
 ) -> tuple[Reading[StoppingTime], ...]:
     """Return a reading of `statement` for each stopping rule and each meaning of τ."""
+    named = {
+        f"{rule.value}-counter" if counter else rule.value: StoppingTime(rule=rule, counter=counter)
+        for rule in StoppingRule
+        for counter in (False, True)
+    }
     return tuple(
         Reading(
-            id=f"{rule.value}-counter" if counter else rule.value,
+            id=name,
             stance=Stance.PRINTED,
-            parameters=StoppingTime(rule=rule, counter=counter),
-            text=f"{_STOP[rule]}; τ is "
-            + ("the final value of the loop's counter" if counter else "the number of iterations"),
+            parameters=time,
+            text=f"{_STOP[time.rule]}; τ is "
+            + ("the final value of the loop's counter" if time.counter else "the number of iterations"),
             statement=statement,
             method=method,
             weight=weight,
+            null=(nulls or {}).get(name),
         )
-        for rule in StoppingRule
-        for counter in (False, True)
+        for name, time in named.items()
     )

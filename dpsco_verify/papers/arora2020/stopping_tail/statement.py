@@ -18,6 +18,8 @@ from dpsco_verify.ledger.statement import Context, Decision, Reading
 from dpsco_verify.ledger.units import Handle, Outcomes, Units
 from dpsco_verify.papers.arora2020.stopping_tail import present
 from dpsco_verify.papers.arora2020.stopping_tail.certificates import (
+    NULLS,
+    TAIL,
     StoppingTailExponent,
     StoppingTailViolation,
 )
@@ -73,7 +75,7 @@ class StoppingTail:
     label = "thm:bins_and_balls"
     text = "For any n ≥ 16, with probability at least 1 − 2 exp(−n/16), τ ≤ 2n"
     readings = stopping_readings(
-        statement="P(τ > 2n) ≤ 2 exp(−n/16) for every n ≥ 16", method=_METHOD, weight=1.0
+        statement="P(τ > 2n) ≤ 2 exp(−n/16) for every n ≥ 16", method=_METHOD, weight=1.0, nulls=NULLS
     )
     discrepancies = DISCREPANCIES
 
@@ -173,7 +175,12 @@ def _decide(
         s = late[0]
         return (
             mean_evidence(
-                [float(x) for x in s.late_flags], bound=s.claimed, low=0.0, high=1.0, alpha=s.alpha / 2
+                [float(x) for x in s.late_flags],
+                null_hypothesis=_null_name(time, s),
+                bound=s.claimed,
+                low=0.0,
+                high=1.0,
+                alpha=s.alpha / 2,
             ),
             Verdict.REFUTED,
             f"the implementation stops too late at n = {s.n}, although the law of this reading holds",
@@ -213,13 +220,13 @@ def _decide(
     )
 
 
+def _null_name(time: StoppingTime, s: Simulation) -> str:
+    return null_name(TAIL, {"stopping": time.rule.value, "counter": time.counter, "n": s.n})
+
+
 def _e_value(time: StoppingTime, s: Simulation) -> tuple[str, EValue]:
     """Return the evidence that the implementation's tail at one n exceeds the claimed one."""
-    name = null_name(
-        "P(τ > 2n) ≤ claimed",
-        {"stopping": time.rule.value, "counter": time.counter, "n": s.n, "claimed": s.claimed},
-    )
-    return name, mean_e_value(
+    return _null_name(time, s), mean_e_value(
         np.repeat([0.0, 1.0], [s.runs - s.late, s.late]),
         log_wealth=s.tail_log_wealth,
         bound=s.claimed,

@@ -8,7 +8,16 @@ from typing import ClassVar
 
 import flint
 
-from dpsco_verify.evidence.checker import Count, Rational, Sides, Witness, ball, rational, require
+from dpsco_verify.evidence.checker import (
+    Count,
+    Rational,
+    Shows,
+    Sides,
+    Witness,
+    ball,
+    rational,
+    require,
+)
 
 
 class TailIntegralExponent(Witness, frozen=True, kw_only=True):
@@ -22,6 +31,12 @@ class TailIntegralExponent(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"literal": 0}
     claim_id: ClassVar[str] = "tail-integral"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every n >= 16 and t >= 2n"
+    argument: ClassVar[str] = (
+        "Janson's bound for sums of geometric variables (2018, Theorem 2.1), whose exponent grows faster than"
+        " t/16"
+    )
     rate: Rational
 
     def sides(self, _reading: str) -> Sides:
@@ -38,6 +53,8 @@ class TailIntegralViolation(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"all-points": 0}
     claim_id: ClassVar[str] = "tail-integral"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = ""
     n: Count
     t: Count
 
@@ -61,6 +78,8 @@ class McDiarmidGap(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"derivation": 0}
     claim_id: ClassVar[str] = "tail-integral"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = ""
     horizon: Rational
 
     def sides(self, _reading: str) -> Sides:

@@ -7,7 +7,67 @@ from typing import ClassVar
 
 import flint
 
-from dpsco_verify.evidence.checker import Count, Rational, Sides, Witness, ball, rational, require, upper_tail
+from dpsco_verify.evidence.checker import (
+    Between,
+    Count,
+    MeanNull,
+    OneOf,
+    Rational,
+    Shows,
+    Sides,
+    Witness,
+    ball,
+    rational,
+    require,
+    require_steps,
+    upper_tail,
+)
+
+CLAIMED = Fraction(5, 2)
+"""The constant of the theorem."""
+
+EXCESS = "E[F(ŵ)] − F(w*) ≤ c D(L + σ√d)/√n"
+"""The null hypothesis about the implementation's excess risk on one instance, in units of ``D(L + σ√d)/√n``."""
+
+INSTANCES = (
+    "drift",
+    "off-centre",
+    "weak-drift",
+    "median",
+    "signs-4",
+    "signs-64",
+    "breast-cancer-hinge",
+    "breast-cancer-logistic",
+    "diabetes-absolute",
+    "engel-median",
+)
+"""The names of the instances; those that a search finds are called ``segment, P(+1) = …``."""
+
+
+def _null(*, norms: bool, start: str, noise: str = "covariance-sigma-squared") -> MeanNull:
+    return MeanNull(
+        name=EXCESS,
+        parameters={
+            "c": OneOf(float(CLAIMED)),
+            "instance": OneOf(*INSTANCES, pattern=r"segment, P\(\+1\) = [0-9.e+-]{1,12}"),
+            "n": Between(low=2, high=10**6),
+            "σ/L": Between(low=0.0, high=1e9),
+            "noise": OneOf(noise),
+            "D bounds norms": OneOf(norms),
+            "w₁": OneOf(start),
+        },
+        bound=lambda _: ball(CLAIMED),
+    )
+
+
+def nulls() -> dict[str, MeanNull]:
+    """Return what measured excess risks may reject, by reading; an excess over the minimum is never negative."""
+    return {
+        "diameter": _null(norms=False, start="far"),
+        "norm-argmin": _null(norms=True, start="argmin"),
+        "norm-arbitrary": _null(norms=True, start="far"),
+        "diameter-variance-sigma": _null(norms=False, start="far", noise="covariance-sigma"),
+    }
 
 
 class UtilityConstant(Witness, frozen=True, kw_only=True):
@@ -21,11 +81,21 @@ class UtilityConstant(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"diameter": 1, "norm-argmin": 1, "norm-arbitrary": 2}
     claim_id: ClassVar[str] = "utility"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every n >= 2, D, L, σ and d"
+    argument: ClassVar[str] = (
+        "the regret analysis and Jensen's inequality, by which the risk is at most c(n) D(L + σ√d)/√n, and "
+        "c(n) <= κ² + ln 2 for n >= 3"
+    )
     constant: Rational
 
     def sides(self, reading: str) -> Sides:
         """Return the two sides and the inequality in words."""
         constant = rational("constant", self.constant)
+        require(
+            holds=constant <= CLAIMED,
+            reason=f"constant={constant} is above {CLAIMED}, weaker than the statement",
+        )
         square = self.readings[reading] ** 2
         limit = square + flint.arb(2).log()
         at_two = Fraction(1, 2) * (square + Fraction(3, 2))
@@ -49,13 +119,19 @@ class UtilityDriftViolation(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"norm-arbitrary": 0}
     claim_id: ClassVar[str] = "utility"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = (
+        "the mean of a projected step is at most that of the free one plus the mean of the noise's positive "
+        "part"
+    )
     n: Count
     sigma: Rational
 
     def sides(self, reading: str) -> Sides:
         """Return the two sides and the inequality in words."""
         n, sigma = self.n, rational("sigma", self.sigma)
-        require(holds=2 <= n <= 10**5, reason=f"n={n} is outside 2..100000")
+        require(holds=n >= 2, reason=f"n={n} is below 2")
+        require_steps(10 * (n // 2 + 1), "the sum over fresh draws")
         require(holds=sigma >= 0, reason=f"sigma={sigma} is negative")
         m = n // 2 + 1
         root = flint.arb(n).sqrt()
@@ -67,7 +143,7 @@ class UtilityDriftViolation(Witness, frozen=True, kw_only=True):
             reached = -1 + k * eta + (draws - 1) * push
             gap = 1 - reached
             total += gap if gap > 0 else flint.arb(0)
-        bound = ball(Fraction(5, 2)) * ball(1 + sigma) / root
+        bound = ball(CLAIMED) * ball(1 + sigma) / root
         return total / m, bound, f"excess risk > (5/2) D (L + sigma)/sqrt(n) for n = {n}, d = 1"
 
 
@@ -81,6 +157,10 @@ class UtilityVarianceViolation(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"diameter-variance-sigma": 0}
     claim_id: ClassVar[str] = "utility"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = (
+        "from any point of W a step ends at the wrong end with at least the probability computed"
+    )
     n: Count
     lipschitz: Rational
     sigma: Rational
@@ -94,5 +174,5 @@ class UtilityVarianceViolation(Witness, frozen=True, kw_only=True):
         root = flint.arb(n).sqrt()
         eta = 1 / (root * ball(L + sigma))
         q = upper_tail((1 + eta * ball(L)) / (eta * ball(sigma).sqrt()))
-        bound = ball(Fraction(5, 2)) * ball(L + sigma) / root
+        bound = ball(CLAIMED) * ball(L + sigma) / root
         return ball(L) * q, bound, f"excess risk > (5/2) D (L + sigma)/sqrt(n) for n = {n}, d = 1"

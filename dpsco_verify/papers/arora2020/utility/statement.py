@@ -15,9 +15,11 @@ from dpsco_verify.ledger.statement import Context, Decision, Reading
 from dpsco_verify.ledger.units import Handle, Outcomes, Units
 from dpsco_verify.papers.arora2020.utility import present
 from dpsco_verify.papers.arora2020.utility.certificates import (
+    EXCESS,
     UtilityConstant,
     UtilityDriftViolation,
     UtilityVarianceViolation,
+    nulls,
 )
 from dpsco_verify.papers.arora2020.utility.constants import limit_constant
 from dpsco_verify.papers.arora2020.utility.counterexample import Member, search_drift, search_variance
@@ -72,6 +74,7 @@ def _reading(name: str, setting: Setting, text: str) -> Reading[Setting]:
         statement=_CLAIM,
         method=_METHOD,
         weight=1.0,
+        null=nulls()[name],
     )
 
 
@@ -221,7 +224,7 @@ class Utility:
                 f"of {m.runs} runs or pairs is {m.mean:.6g} (between {m.low:.6g} and {m.high:.6g}) in units of "
                 "D(L + σ√d)/√n."
             )
-            return Verdict.REFUTED, summary, m.witness(), words
+            return Verdict.REFUTED, summary, m.witness(_null_name(setting, m)), words
         if proven is not None and proven < self.constant:
             summary = (
                 f"holds for every n ≥ 2, L, σ and d: a careful proof gives the constant {proven:.4f} in place of "
@@ -257,7 +260,7 @@ def _cells(setting: Setting, profile: Profile) -> tuple[Cell, ...]:
 def _null_name(setting: Setting, m: Measured) -> str:
     """Return what an e-value speaks against: that the implementation's excess risk on one instance is in bound."""
     return null_name(
-        "E[F(ŵ)] − F(w*) ≤ c D(L + σ√d)/√n",
+        EXCESS,
         {
             "c": m.bound,
             "instance": m.instance,

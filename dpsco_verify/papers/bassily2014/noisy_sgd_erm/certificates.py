@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from dpsco_verify.evidence.checker import Count, Rational, Sides, Witness, ball, rational, require
+from dpsco_verify.evidence.checker import (
+    Count,
+    Rational,
+    Shows,
+    Sides,
+    Witness,
+    ball,
+    rational,
+    require,
+)
 from dpsco_verify.evidence.checker.sampling import check_claim, least_gap
 
 
@@ -17,6 +26,10 @@ class NoisySgdViolation(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"every-epsilon": 0}
     claim_id: ClassVar[str] = "noisy-sgd-erm-privacy"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = (
+        "the noisy gradients are released, or W is so large that they can be read off the iterates"
+    )
     n: Count
     epsilon: Rational
     delta: Rational

@@ -12,7 +12,13 @@ from dpsco_verify.evidence.checker import evaluate
 from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Decision, Reading
 from dpsco_verify.ledger.systems import calibration, grid
-from dpsco_verify.ledger.systems.privacy_statement import AUDIT_WEIGHT, Call, PrivacyStatement
+from dpsco_verify.ledger.systems.privacy_statement import (
+    APPROXIMATE,
+    AUDIT_WEIGHT,
+    Call,
+    PrivacyStatement,
+    audit_null,
+)
 from dpsco_verify.papers.bassily2014.noisy_sgd_erm.bounds import (
     NOISE,
     SHARP,
@@ -61,6 +67,7 @@ class NoisySgdPrivacy(PrivacyStatement[Scope, GridBounds | float]):
             statement=f"{_GUARANTEE} for all n ≥ 2, 0 < δ < 1 and 0 < ε ≤ 2√log(1/δ)",
             method=_METHOD,
             weight=AUDIT_WEIGHT,
+            null=audit_null(system, APPROXIMATE),
         ),
         Reading(
             id="fewer-steps",

@@ -7,8 +7,10 @@ from typing import ClassVar
 import flint
 
 from dpsco_verify.evidence.checker import (
+    ByReading,
     Count,
     Rational,
+    Shows,
     Sides,
     Witness,
     ball,
@@ -34,6 +36,14 @@ class MinibatchViolation(Witness, frozen=True, kw_only=True):
     readings: ClassVar[dict[str, int | None]] = {"output-before": 2, "output-after": 1, "every-epsilon": None}
     """T, where the output tells the first step; None where all noisy gradients are released."""
     claim_id: ClassVar[str] = "minibatch-sgd-privacy"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[ByReading] = {
+        "output-before": "inside W the output tells the first noisy gradient",
+        "output-after": "inside W the output tells the first noisy gradient",
+        "every-epsilon": (
+            "the noisy gradients are released, or W is so large that they can be read off the iterates"
+        ),
+    }
     n: Count
     dimension: Count
     epsilon: Rational
@@ -80,3 +90,5 @@ class SmoothedMinibatchViolation(MinibatchViolation, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int | None]] = {"noise-for-l": 2}
     claim_id: ClassVar[str] = "smoothed-minibatch-sgd-privacy"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[ByReading] = "inside W the output tells the first noisy gradient"

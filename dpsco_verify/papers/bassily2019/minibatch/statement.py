@@ -15,7 +15,13 @@ from dpsco_verify.ledger.statement import Decision, Reading
 from dpsco_verify.ledger.systems import calibration, grid
 from dpsco_verify.ledger.systems.calibration import Implemented, Place
 from dpsco_verify.ledger.systems.grid import Point
-from dpsco_verify.ledger.systems.privacy_statement import AUDIT_WEIGHT, Call, PrivacyStatement
+from dpsco_verify.ledger.systems.privacy_statement import (
+    APPROXIMATE,
+    AUDIT_WEIGHT,
+    Call,
+    PrivacyStatement,
+    audit_null,
+)
 from dpsco_verify.ledger.systems.sampled import SampledSteps, lower_delta, upper_delta
 from dpsco_verify.papers.bassily2019.minibatch.certificates import (
     MinibatchViolation,
@@ -305,6 +311,7 @@ def _thousand_steps(system: str, *, sharp: bool) -> Reading[Scope]:
         statement=f"{_GUARANTEE} for ε ≤ 1, δ = 10⁻⁶ and T ≥ 1000",
         method=_METHOD,
         weight=AUDIT_WEIGHT,
+        null=audit_null(system, APPROXIMATE),
     )
 
 

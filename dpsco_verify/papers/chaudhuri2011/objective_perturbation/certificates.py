@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from dpsco_verify.evidence.checker import Rational, Sides, Witness, ball, rational, require
+from dpsco_verify.evidence.checker import (
+    Rational,
+    Shows,
+    Sides,
+    Witness,
+    ball,
+    rational,
+    require,
+)
 
 
 class ObjectivePerturbationLoss(Witness, frozen=True, kw_only=True):
@@ -21,6 +29,12 @@ class ObjectivePerturbationLoss(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"printed": 0}
     claim_id: ClassVar[str] = "objective-perturbation-privacy"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every n, Λ, c and ε"
+    argument: ClassVar[str] = (
+        "the released point determines b, neighbours move it by at most 2, and the determinants differ by at "
+        "most 1 + c/(nΛ); computed is one instance"
+    )
     curvature: Rational
     epsilon: Rational
 

@@ -9,7 +9,13 @@ from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import Sharpness, Stance, Verdict
 from dpsco_verify.ledger.statement import Decision, Reading
 from dpsco_verify.ledger.systems.calibration import Implemented, Place, compare, with_implementation
-from dpsco_verify.ledger.systems.privacy_statement import AUDIT_WEIGHT, Call, PrivacyStatement
+from dpsco_verify.ledger.systems.privacy_statement import (
+    AUDIT_WEIGHT,
+    PURE,
+    Call,
+    PrivacyStatement,
+    audit_null,
+)
 from dpsco_verify.papers.chaudhuri2011.objective_perturbation.certificates import ObjectivePerturbationLoss
 from dpsco_verify.problems import Logistic
 
@@ -61,6 +67,7 @@ class ObjectivePerturbationPrivacy(PrivacyStatement[None, tuple[Implemented, ...
             statement=f"{_GUARANTEE} for all n, Λ, c and ε",
             method=_METHOD,
             weight=AUDIT_WEIGHT,
+            null=audit_null(system, PURE),
         ),
     )
 

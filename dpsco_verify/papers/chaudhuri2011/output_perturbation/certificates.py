@@ -5,7 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import ClassVar
 
-from dpsco_verify.evidence.checker import Count, Rational, Sides, Witness, ball, rational, require
+from dpsco_verify.evidence.checker import (
+    Count,
+    Rational,
+    Shows,
+    Sides,
+    Witness,
+    ball,
+    rational,
+    require,
+)
 
 
 class OutputPerturbationRate(Witness, frozen=True, kw_only=True):
@@ -16,14 +25,20 @@ class OutputPerturbationRate(Witness, frozen=True, kw_only=True):
     both minimisers.
     """
 
-    readings: ClassVar[dict[str, int]] = {"unit-lipschitz": 0}
+    readings: ClassVar[dict[str, Fraction]] = {"unit-lipschitz": Fraction(199, 100)}
+    """The least constant in place of 2 that is shown not to do."""
     claim_id: ClassVar[str] = "output-perturbation-privacy"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every n, Λ, ε and 1-Lipschitz convex loss"
+    argument: ClassVar[str] = (
+        "the minimiser moves by at most 2/(nΛ); computed is one instance, which attains it"
+    )
     n: Count
     regularisation: Rational
     epsilon: Rational
     below: Rational
 
-    def sides(self, _reading: str) -> Sides:
+    def sides(self, reading: str) -> Sides:
         """Return the two sides and the inequality in words."""
         regularisation, epsilon, below = (
             rational(k, getattr(self, k)) for k in ("regularisation", "epsilon", "below")
@@ -31,7 +46,8 @@ class OutputPerturbationRate(Witness, frozen=True, kw_only=True):
         require(
             holds=regularisation > 0 and epsilon > 0, reason="regularisation and epsilon must be positive"
         )
-        require(holds=0 < below < 2, reason=f"below={below} is outside (0, 2)")
+        least = self.readings[reading]
+        require(holds=least <= below < 2, reason=f"below={below} is outside [{least}, 2)")
         strength = self.n * regularisation
         moved = 2 / strength
         require(
@@ -53,6 +69,8 @@ class OutputPerturbationViolation(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"any-lipschitz": 0}
     claim_id: ClassVar[str] = "output-perturbation-privacy"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = ""
     lipschitz: Rational
     n: Count
     regularisation: Rational

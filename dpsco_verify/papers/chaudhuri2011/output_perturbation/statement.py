@@ -11,7 +11,13 @@ from dpsco_verify.evidence.checker import evaluate
 from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Decision, Reading
 from dpsco_verify.ledger.systems.calibration import Implemented, Place, compare, with_implementation
-from dpsco_verify.ledger.systems.privacy_statement import AUDIT_WEIGHT, Call, PrivacyStatement
+from dpsco_verify.ledger.systems.privacy_statement import (
+    AUDIT_WEIGHT,
+    PURE,
+    Call,
+    PrivacyStatement,
+    audit_null,
+)
 from dpsco_verify.papers.chaudhuri2011.output_perturbation.certificates import (
     OutputPerturbationRate,
     OutputPerturbationViolation,
@@ -64,6 +70,7 @@ class OutputPerturbationPrivacy(PrivacyStatement[Losses, tuple[Implemented, ...]
             statement=f"{_GUARANTEE} for all n, Λ, ε and 1-Lipschitz convex losses",
             method=_METHOD,
             weight=AUDIT_WEIGHT,
+            null=audit_null(system, PURE),
         ),
         Reading(
             id="any-lipschitz",

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import ClassVar
 
 import flint
 
-from dpsco_verify.evidence.checker import Count, Rational, Sides, Witness, ball, rational, require
+from dpsco_verify.evidence.checker import (
+    Count,
+    Rational,
+    Shows,
+    Sides,
+    Witness,
+    ball,
+    rational,
+    require,
+)
+
+NEAR_ONE = Fraction(999, 1000)
+"""The least part of what is stated that is shown not to do in its place."""
 
 
 def revealed(k: int, epsilon: flint.arb, total: flint.arb, first: int) -> flint.arb:
@@ -51,6 +64,12 @@ class BasicCompositionSums(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"printed": 0}
     claim_id: ClassVar[str] = "basic-composition"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every k, ε_i and δ_i"
+    argument: ClassVar[str] = (
+        "the loss of a composition is at most Σε_i but for an event of probability Σδ_i; computed is one "
+        "instance"
+    )
     factor: Rational
     below: Rational
     mechanisms: Count
@@ -61,7 +80,7 @@ class BasicCompositionSums(Witness, frozen=True, kw_only=True):
         factor, below, delta = (rational(k, getattr(self, k)) for k in ("factor", "below", "delta"))
         k = self.mechanisms
         require(holds=factor == 1, reason=f"factor={factor} is not the statement's 1")
-        require(holds=0 < below < 1, reason=f"below={below} is outside (0, 1)")
+        require(holds=NEAR_ONE <= below < 1, reason=f"below={below} is outside [{NEAR_ONE}, 1)")
         require(holds=2 <= k <= 10**6, reason=f"mechanisms={k} is outside [2, 10^6]")
         require(holds=delta > 0 and k * delta <= 1, reason=f"delta={delta} is outside (0, 1/{k}]")
         words = f"1 - (1 - delta)^k > {below} k delta at k = {k}, delta = {delta}; <= k delta always"
@@ -79,6 +98,12 @@ class AdvancedCompositionConstants(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"bounded-delta-prime": 0}
     claim_id: ClassVar[str] = "advanced-composition"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every k, ε, δ >= 0 and 0 < δ' <= 1"
+    argument: ClassVar[str] = (
+        "randomised response is the worst mechanism (Kairouz, Oh and Viswanath 2015), and Hoeffding's "
+        "inequality"
+    )
     spread: Rational
     drift: Rational
 
@@ -99,6 +124,8 @@ class CorollaryViolation(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"printed": 0}
     claim_id: ClassVar[str] = "advanced-composition-corollary"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = ""
     mechanisms: Count
     agree: Count
     epsilon: Rational
@@ -128,6 +155,9 @@ class CorollaryRange(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, Fraction]] = {"bounded-delta-prime": Fraction(7, 10)}
     claim_id: ClassVar[str] = "advanced-composition-corollary"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every k, δ, 0 < ε' <= 1 and 0 < δ' <= 7/10"
+    argument: ClassVar[str] = "the advanced composition theorem, and in what its bound is monotone"
     delta_max: Rational
 
     def sides(self, reading: str) -> Sides:
@@ -150,6 +180,9 @@ class ExampleComposition(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, range]] = {"sufficient": range(801, 802), "tight": range(1, 801)}
     claim_id: ClassVar[str] = "composition-example"
+    shows: ClassVar[Mapping[str, Shows]] = {"sufficient": Shows.CERTIFIES, "tight": Shows.REFUTES}
+    over: ClassVar[str] = "every 10,000-fold adaptive composition"
+    argument: ClassVar[str] = "randomised response is the worst mechanism (Kairouz, Oh and Viswanath 2015)"
     parts: Count
 
     def sides(self, reading: str) -> Sides:

@@ -5,7 +5,20 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import ClassVar
 
-from dpsco_verify.evidence.checker import Count, Rational, Sides, Witness, ball, rational, require
+from dpsco_verify.evidence.checker import (
+    Count,
+    Rational,
+    Shows,
+    Sides,
+    Witness,
+    ball,
+    rational,
+    require,
+)
+
+NEAR_TWO = Fraction(1999, 1000)
+LEAST_OF_UTILITY = Fraction(199, 100)
+"""The least factors that are shown not to do in place of 2, by theorem."""
 
 
 class ExponentialFactor(Witness, frozen=True, kw_only=True):
@@ -18,6 +31,11 @@ class ExponentialFactor(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"printed": 2}
     claim_id: ClassVar[str] = "exponential-mechanism"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every finite range and ε"
+    argument: ClassVar[str] = (
+        "both ratios, of weights and of normalisers, are at most e^(ε/factor); computed is one instance"
+    )
     factor: Rational
     below: Rational
     epsilon: Rational
@@ -28,7 +46,7 @@ class ExponentialFactor(Witness, frozen=True, kw_only=True):
         factor, below, epsilon = (rational(k, getattr(self, k)) for k in ("factor", "below", "epsilon"))
         stated = self.readings[reading]
         require(holds=factor == stated, reason=f"factor={factor} is not the statement's {stated}")
-        require(holds=0 < below < factor, reason=f"below={below} is outside (0, {factor})")
+        require(holds=NEAR_TWO <= below < factor, reason=f"below={below} is outside [{NEAR_TWO}, {factor})")
         require(holds=0 < epsilon <= 100, reason=f"epsilon={epsilon} is outside (0, 100]")
         require(holds=self.size >= 2, reason=f"size={self.size} is below 2")
         weight, others = ball(epsilon / below).exp(), self.size - 1
@@ -46,6 +64,12 @@ class ExponentialUtilityFactor(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"printed": 0}
     claim_id: ClassVar[str] = "exponential-utility"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every range, ε and t > 0"
+    argument: ClassVar[str] = (
+        "the weights of the outputs at or below the bound are at most those computed; computed is one "
+        "instance"
+    )
     factor: Rational
     below: Rational
     size: Count
@@ -56,7 +80,8 @@ class ExponentialUtilityFactor(Witness, frozen=True, kw_only=True):
         """Return the two sides and the inequality in words."""
         factor, below, t = (rational(k, getattr(self, k)) for k in ("factor", "below", "excess"))
         require(holds=factor == 2, reason=f"factor={factor} is not the statement's 2")
-        require(holds=0 < below < factor, reason=f"below={below} is outside (0, {factor})")
+        least = LEAST_OF_UTILITY
+        require(holds=least <= below < factor, reason=f"below={below} is outside [{least}, {factor})")
         require(
             holds=self.optimal < self.size, reason=f"optimal={self.optimal} is not below size={self.size}"
         )

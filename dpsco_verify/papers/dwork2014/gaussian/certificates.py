@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import ClassVar
 
@@ -10,6 +11,7 @@ import flint
 from dpsco_verify.evidence.checker import (
     Count,
     Rational,
+    Shows,
     Sides,
     Witness,
     ball,
@@ -54,6 +56,14 @@ class GaussianRange(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, Fraction]] = {"printed": Fraction(1), "wider-range": Fraction(15, 4)}
     claim_id: ClassVar[str] = "gaussian-mechanism"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[Mapping[str, str]] = {
+        "printed": "every dimension, δ > 0 and 0 < ε <= 1",
+        "wider-range": "every dimension, δ > 0 and 0 < ε <= 15/4",
+    }
+    argument: ClassVar[str] = (
+        "the exact δ of the Gaussian mechanism (Balle and Wang 2018), and in what it is monotone"
+    )
     factor: Rational
     epsilon_max: Rational
     reach: Rational
@@ -76,6 +86,8 @@ class GaussianViolation(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"every-epsilon": 0}
     claim_id: ClassVar[str] = "gaussian-mechanism"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = ""
     epsilon: Rational
     delta: Rational
     c_squared: Rational

@@ -7,9 +7,22 @@ from typing import ClassVar
 
 import flint
 
-from dpsco_verify.evidence.checker import Count, Rational, Sides, Witness, ball, rational, require
+from dpsco_verify.evidence.checker import (
+    Count,
+    Rational,
+    Shows,
+    Sides,
+    Witness,
+    ball,
+    rational,
+    require,
+)
 
 MAX_GAP = 10**6
+NEAR_ONE = Fraction(999, 1000)
+"""The least part of what is stated that is shown not to do in its place."""
+LARGEST_ABOVE = Fraction(501, 500)
+"""Of the rate, what is shown not to do in its place: no more than this."""
 
 
 def behind(gap: Fraction) -> flint.arb:
@@ -32,6 +45,12 @@ class NoisyMaxScale(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"printed": 1}
     claim_id: ClassVar[str] = "report-noisy-max"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every m and ε"
+    argument: ClassVar[str] = (
+        "given the others' noise, an index wins if its noise exceeds a number that moves by as much as the "
+        "counts; computed is one instance"
+    )
     scale: Rational
     below: Rational
     epsilon: Rational
@@ -42,7 +61,7 @@ class NoisyMaxScale(Witness, frozen=True, kw_only=True):
         scale, below, epsilon = (rational(k, getattr(self, k)) for k in ("scale", "below", "epsilon"))
         moved = self.readings[reading]
         require(holds=scale == moved, reason=f"scale={scale} is not the statement's {moved}")
-        require(holds=0 < below < 1, reason=f"below={below} is outside (0, 1)")
+        require(holds=NEAR_ONE <= below < 1, reason=f"below={below} is outside [{NEAR_ONE}, 1)")
         _require_places(epsilon, self.gap, moved)
         rate = epsilon / (scale * below)
         words = (
@@ -59,6 +78,8 @@ class NoisyMaxViolation(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"general": 2}
     claim_id: ClassVar[str] = "report-noisy-max"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = ""
     epsilon: Rational
     gap: Count
 
@@ -81,6 +102,12 @@ class ArgMaxRate(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"later-printing": 2}
     claim_id: ClassVar[str] = "one-sided-noisy-arg-max"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every range and ε"
+    argument: ClassVar[str] = (
+        "given the others' noise, an index wins if its noise exceeds a number that moves by as much as the "
+        "utilities; computed is one instance"
+    )
     rate: Rational
     above: Rational
     epsilon: Rational
@@ -91,7 +118,10 @@ class ArgMaxRate(Witness, frozen=True, kw_only=True):
         rate, above, epsilon = (rational(k, getattr(self, k)) for k in ("rate", "above", "epsilon"))
         moved = self.readings[reading]
         require(holds=rate * moved == 1, reason=f"rate={rate} is not the statement's 1/{moved}")
-        require(holds=rate < above <= 100, reason=f"above={above} is outside ({rate}, 100]")
+        require(
+            holds=rate < above <= rate * LARGEST_ABOVE,
+            reason=f"above={above} is outside ({rate}, {rate * LARGEST_ABOVE}]",
+        )
         _require_places(epsilon, self.gap, moved)
         words = f"P(E|D) > exp(epsilon) P(E|D') at epsilon = {epsilon}, gap {self.gap}, with the rate {above}"
         left = ball(-above * epsilon * (self.gap - moved)).exp() / 2
@@ -106,6 +136,8 @@ class ArgMaxDistribution(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"first-printing": 0}
     claim_id: ClassVar[str] = "one-sided-noisy-arg-max"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = ""
     epsilon: Rational
     gap: Count
 

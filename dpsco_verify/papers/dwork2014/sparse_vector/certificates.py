@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from math import comb
 from typing import ClassVar
 
 import flint
 
-from dpsco_verify.evidence.checker import Count, Rational, Sides, Witness, ball, rational, require
+from dpsco_verify.evidence.checker import (
+    Count,
+    Rational,
+    Shows,
+    Sides,
+    Witness,
+    ball,
+    rational,
+    require,
+)
 from dpsco_verify.papers.dwork2014.composition.certificates import advanced_room
 
 MAX_QUERIES = 10**6
+NEAR_ONE = Fraction(999, 1000)
+"""The least part of what is stated that is shown not to do in its place."""
 
 
 def _mass(r: int, k: int, end: flint.arb) -> flint.arb:
@@ -59,6 +71,11 @@ class ThresholdScales(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, tuple[int, int, int]]] = {"printed": (2, 4, 2), "monotone": (2, 2, 1)}
     claim_id: ClassVar[str] = "above-threshold"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every stream and ε"
+    argument: ClassVar[str] = (
+        "a change of variables in the noise of the threshold and of the query; computed is one instance"
+    )
     threshold: Rational
     query: Rational
     below: Rational
@@ -73,7 +90,7 @@ class ThresholdScales(Witness, frozen=True, kw_only=True):
         stated, of_queries, moved = self.readings[reading]
         require(holds=threshold == stated, reason=f"threshold={threshold} is not the statement's {stated}")
         require(holds=query == of_queries, reason=f"query={query} is not the statement's {of_queries}")
-        require(holds=0 < below < 1, reason=f"below={below} is outside (0, 1)")
+        require(holds=NEAR_ONE <= below < 1, reason=f"below={below} is outside [{NEAR_ONE}, 1)")
         _require_places(epsilon, self.queries)
         on_d, on_other = stops(below * threshold, below * query, moved, epsilon, self.queries)
         words = f"P(E|D) > exp(epsilon) P(E|D') at epsilon = {epsilon}, {self.queries} times no, with {below} of both"
@@ -85,6 +102,8 @@ class ThresholdViolation(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, tuple[int, int, int]]] = {"half-query-noise": (2, 2, 2)}
     claim_id: ClassVar[str] = "above-threshold"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = ""
     epsilon: Rational
     queries: Count
 
@@ -112,6 +131,9 @@ class ThresholdAccuracyFactor(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"printed": 8}
     claim_id: ClassVar[str] = "above-threshold-accuracy"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every k and β <= 1"
+    argument: ClassVar[str] = "the union bound over the queries"
     factor: Rational
 
     def sides(self, reading: str) -> Sides:
@@ -131,6 +153,11 @@ class SparsePureScale(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"pure": 2}
     claim_id: ClassVar[str] = "sparse-vector"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every c and ε"
+    argument: ClassVar[str] = (
+        "each round is AboveThreshold at ε/c, and pure privacy composes; computed is one instance"
+    )
     factor: Rational
     below: Rational
     epsilon: Rational
@@ -142,7 +169,7 @@ class SparsePureScale(Witness, frozen=True, kw_only=True):
         factor, below, epsilon = (rational(k, getattr(self, k)) for k in ("factor", "below", "epsilon"))
         stated = self.readings[reading]
         require(holds=factor == stated, reason=f"factor={factor} is not the statement's {stated}")
-        require(holds=0 < below < 1, reason=f"below={below} is outside (0, 1)")
+        require(holds=NEAR_ONE <= below < 1, reason=f"below={below} is outside [{NEAR_ONE}, 1)")
         _require_places(epsilon, self.queries)
         require(holds=self.rounds <= 10**6, reason=f"rounds={self.rounds} is above 10^6")
         each = epsilon / self.rounds
@@ -161,6 +188,8 @@ class SparseViolation(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"approximate": 0}
     claim_id: ClassVar[str] = "sparse-vector"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = ""
     rounds: Count
     agree: Count
     offset: Rational
@@ -207,6 +236,12 @@ class SparseRange(Witness, frozen=True, kw_only=True):
         "numeric-with-epsilon": (Fraction(1), Fraction(1), Fraction(1, 2)),
     }
     claim_id: ClassVar[str] = "sparse-vector"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[Mapping[str, str]] = {
+        "bounded": "every c, ε <= 1 and δ <= 7/10",
+        "numeric-with-epsilon": "every c, ε <= 1 and δ < 1",
+    }
+    argument: ClassVar[str] = "AboveThreshold is private, and the advanced composition theorem"
     epsilon_max: Rational
     delta_max: Rational
 
@@ -235,6 +270,8 @@ class NumericSparseViolation(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"numeric": 0}
     claim_id: ClassVar[str] = "sparse-vector"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = ""
     rounds: Count
     epsilon: Rational
     delta: Rational

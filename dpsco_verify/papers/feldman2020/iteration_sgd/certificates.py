@@ -10,6 +10,7 @@ import flint
 from dpsco_verify.evidence.checker import (
     Count,
     Rational,
+    Shows,
     Sides,
     Witness,
     ball,
@@ -28,17 +29,27 @@ class IterationBatches(Witness, frozen=True, kw_only=True):
     losses the last iterate is Gaussian with just this divergence, where nothing is projected.
     """
 
-    readings: ClassVar[dict[str, int]] = {"printed": 0}
+    readings: ClassVar[dict[str, Fraction]] = {"printed": Fraction(199, 100)}
+    """The least constant in place of 2 that is shown not to do."""
     claim_id: ClassVar[str] = "iteration-sgd-privacy"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every T, d, κ and η <= 2/β"
+    argument: ClassVar[str] = (
+        "amplification by iteration (Feldman, Koren and Talwar 2020); computed is one instance, which attains"
+        " its bound"
+    )
     dimension: Count
     kappa: Rational
     steps: Count
     below: Rational
 
-    def sides(self, _reading: str) -> Sides:
+    def sides(self, reading: str) -> Sides:
         """Return the two sides and the inequality in words."""
         kappa, below = rational("kappa", self.kappa), rational("below", self.below)
-        require(holds=kappa > 0 and 0 < below < 2, reason="kappa must be positive and below in (0, 2)")
+        least = self.readings[reading]
+        require(
+            holds=kappa > 0 and least <= below < 2, reason=f"kappa must be positive and below in [{least}, 2)"
+        )
         d, T = self.dimension, self.steps
         printed, less = (root_up(c * c * d / (kappa * kappa * T)) for c in (Fraction(2), below))
         require(
@@ -63,6 +74,8 @@ class IterationStepViolation(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"any-step-size": 0}
     claim_id: ClassVar[str] = "iteration-sgd-privacy"
+    shows: ClassVar[Shows] = Shows.REFUTES
+    argument: ClassVar[str] = "the second step takes the first to −(factor − 1) w₂ wherever |w₂| <= 1/factor"
     dimension: Count
     factor: Rational
     epsilon: Rational

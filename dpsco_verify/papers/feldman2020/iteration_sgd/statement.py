@@ -12,7 +12,13 @@ from dpsco_verify.evidence.checker import evaluate
 from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Decision, Reading
 from dpsco_verify.ledger.systems.calibration import Implemented, Place, compare, with_implementation
-from dpsco_verify.ledger.systems.privacy_statement import AUDIT_WEIGHT, Call, PrivacyStatement
+from dpsco_verify.ledger.systems.privacy_statement import (
+    AUDIT_WEIGHT,
+    CONCENTRATED,
+    Call,
+    PrivacyStatement,
+    audit_null,
+)
 from dpsco_verify.papers.feldman2020.iteration_sgd.certificates import (
     IterationBatches,
     IterationStepViolation,
@@ -76,6 +82,7 @@ class IterationSgdPrivacy(PrivacyStatement[StepSize, tuple[Implemented, ...]]):
             statement=_GUARANTEE,
             method=_METHOD,
             weight=AUDIT_WEIGHT,
+            null=audit_null(system, CONCENTRATED),
         ),
         Reading(
             id="any-step-size",

@@ -5,7 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import ClassVar
 
-from dpsco_verify.evidence.checker import Count, Rational, Sides, Witness, ball, rational, require
+from dpsco_verify.evidence.checker import (
+    Count,
+    Rational,
+    Shows,
+    Sides,
+    Witness,
+    ball,
+    rational,
+    require,
+)
 
 
 class PhasedSgdNoise(Witness, frozen=True, kw_only=True):
@@ -16,16 +25,23 @@ class PhasedSgdNoise(Witness, frozen=True, kw_only=True):
     gradients were taken moves by ``2Lη(1 − 1/points)``, more than `below` Lη.
     """
 
-    readings: ClassVar[dict[str, int]] = {"printed": 0}
+    readings: ClassVar[dict[str, Fraction]] = {"printed": Fraction(199, 100)}
+    """The least sensitivity over Lη that an instance has to exceed."""
     claim_id: ClassVar[str] = "phased-sgd-privacy"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every n, L, κ and η <= 2/β"
+    argument: ClassVar[str] = (
+        "steps with η <= 2/β move no two points apart, so neighbours' averages are at most 2Lη apart; "
+        "computed is one instance"
+    )
     points: Count
     below: Rational
 
-    def sides(self, _reading: str) -> Sides:
+    def sides(self, reading: str) -> Sides:
         """Return the two sides and the inequality in words."""
-        below = rational("below", self.below)
+        below, least = rational("below", self.below), self.readings[reading]
         moved = 2 * (1 - Fraction(1, self.points))
-        require(holds=0 < below < moved, reason=f"below={below} is outside (0, {moved})")
+        require(holds=least <= below < moved, reason=f"below={below} is outside [{least}, {moved})")
         words = (
             f"4 > 2 >= sensitivity/(L eta), which exceeds {below} for a pass over {self.points} points of a "
             "linear loss"
@@ -43,6 +59,11 @@ class PhasedErmNoise(Witness, frozen=True, kw_only=True):
 
     readings: ClassVar[dict[str, int]] = {"printed": 0}
     claim_id: ClassVar[str] = "phased-erm-privacy"
+    shows: ClassVar[Shows] = Shows.CERTIFIES
+    over: ClassVar[str] = "every n, L, κ and η"
+    argument: ClassVar[str] = (
+        "neighbours' minimisers are at most 2L/(nλ) apart by strong convexity; computed is one instance"
+    )
     n: Count
     lipschitz: Rational
     step_size: Rational

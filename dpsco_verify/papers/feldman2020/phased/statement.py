@@ -9,7 +9,13 @@ from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import Quantity, Sharpness, Stance, Verdict
 from dpsco_verify.ledger.statement import Decision, Reading
 from dpsco_verify.ledger.systems.calibration import Implemented, Place, compare, with_implementation
-from dpsco_verify.ledger.systems.privacy_statement import AUDIT_WEIGHT, Call, PrivacyStatement
+from dpsco_verify.ledger.systems.privacy_statement import (
+    AUDIT_WEIGHT,
+    CONCENTRATED,
+    Call,
+    PrivacyStatement,
+    audit_null,
+)
 from dpsco_verify.papers.feldman2020.phased.certificates import PhasedErmNoise, PhasedSgdNoise
 
 NOISE = 4
@@ -89,6 +95,7 @@ class PhasedSgdPrivacy(_Phased):
             statement=_GUARANTEE,
             method=_METHOD,
             weight=AUDIT_WEIGHT,
+            null=audit_null(system, CONCENTRATED),
         ),
     )
     sensitivity = "non-expansive steps keep the 2Lη_i of one step; a linear loss reaches it but for 1/n_i"
@@ -127,6 +134,7 @@ class PhasedErmPrivacy(_Phased):
             statement=_GUARANTEE,
             method=_METHOD,
             weight=AUDIT_WEIGHT,
+            null=audit_null(system, CONCENTRATED),
         ),
     )
     sensitivity = "Lη_i between the minimisers of neighbours, and Lη_i on each side for the solver"
