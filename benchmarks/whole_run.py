@@ -74,7 +74,7 @@ def _against_balls(n: int) -> Row:
     found = calibrate(n=n, epsilon=1.0, delta=DELTA)
     assert found.certificate is not None  # noqa: S101  one epoch, K < n
     exact = Fraction(found.certificate.right)
-    checker.check(found.certificate)
+    checker.Kinds().check(found.certificate)
     problem = bounds.sum_of(found.run, found.run.law[0][0], 1.0)
     doubles = math.exp(bounds.planned_upper(problem, bounds.CHECKABLE)[0])
     return row(

@@ -28,6 +28,12 @@ FEWEST_SAMPLES = 64
 ERROR_BUDGET = 1e-6
 """The probability, at most, that anything in a run alarms falsely."""
 
+MULTIPLE_OF_INTEREST = 3.0
+"""An audit passes a claim only if it would have found a violation of at most so many times the claim."""
+
+EPSILON_FOR_NONE = 0.5
+"""A claim of no privacy loss at all, which has no multiples, is held to those of this ε."""
+
 REPORT_FORMATS = {
     "json": "dpsco_verify.reporting.json_report:JsonReport",
     "html": "dpsco_verify.reporting.html:HtmlReport",
@@ -108,3 +114,9 @@ class NoiseConvention(enum.StrEnum):
     def standard_deviation(self, sigma: float) -> float:
         """Return the standard deviation of one coordinate of the noise."""
         return sigma if self is NoiseConvention.COVARIANCE_SIGMA_SQUARED else float(sigma**0.5)
+
+    def parameter(self, standard_deviation: float) -> float:
+        """Return the σ for which one coordinate of the noise has this standard deviation."""
+        if self is NoiseConvention.COVARIANCE_SIGMA_SQUARED:
+            return standard_deviation
+        return float(standard_deviation**2)

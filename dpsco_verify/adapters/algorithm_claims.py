@@ -20,7 +20,7 @@ from dpsco_verify.privacy.single_step import (
     zero_out_present_delta,
     zero_out_upper_bound,
 )
-from dpsco_verify.privacy.transcript import Transcript, one_use_delta
+from dpsco_verify.privacy.whole_run import WholeRun, delta_upper
 from dpsco_verify.validation import require_integer, require_open_interval, require_positive
 
 # By relation, and whether a batch is of one point.
@@ -134,8 +134,7 @@ def transcript_claim(
 ) -> PrivacyCurve:
     """Return a proven δ(ε) of all iterates of a run with batches of one point, for replace-one neighbours.
 
-    The points in use are a sample without replacement, and each is used once: ``q δ_G(ε̂; 2L/σ)`` with q their
-    share (see :mod:`dpsco_verify.privacy.transcript`). An upper bound, which the output shares.
+    The bound on a whole run (:func:`dpsco_verify.privacy.whole_run.delta_upper`), which the output shares.
 
     Parameters
     ----------
@@ -147,14 +146,10 @@ def transcript_claim(
         As for :func:`single_step_claim`.
     """
     n = require_integer("n", n, minimum=2)
-    mu = 2 * Fraction(require_positive("lipschitz", lipschitz)) / Fraction(require_positive("sigma", sigma))
     used = stopping.distinct_points(n)
+    run = WholeRun(n=n, sigma=sigma, lipschitz=lipschitz, points=used)
     return PrivacyCurve(
-        functools.partial(_transcript_delta, Transcript(n=n, used=used, increments=used), mu),
+        functools.partial(delta_upper, run),
         orders=orders,
-        label=f"transcript of {used} of n={n} points, σ/L={float(2 / mu):g}, replace-one",
+        label=f"transcript of {used} of n={n} points, σ/L={sigma / lipschitz:g}, replace-one",
     )
-
-
-def _transcript_delta(transcript: Transcript, mu: Fraction, epsilon: float) -> float:
-    return min(1.0, max(0.0, enclose(lambda: one_use_delta(transcript, ball(epsilon), ball(mu)))[1]))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
+import msgspec
 import numpy as np
 
 from dpsco_verify.algorithm.options import NoiseConvention, Options, StoppingRule
@@ -18,9 +19,10 @@ from dpsco_verify.algorithm.schedules import (
     utility_step_size,
 )
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.choices import LossName
+from dpsco_verify.choices import LossName, Relation
 from dpsco_verify.errors import InputError
 from dpsco_verify.geometry import L2Ball
+from dpsco_verify.privacy.whole_run import calibrate
 from dpsco_verify.problems import AbsoluteDeviation, Hinge, Huber, Linear, Logistic, Loss, Quantile
 from dpsco_verify.validation import (
     require_finite_array,
@@ -29,10 +31,15 @@ from dpsco_verify.validation import (
     require_positive,
 )
 
+NoiseFrom = Literal["accountant", "theorem"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """What to run. Either `sigma` or both `epsilon` and `delta`, the guarantee of the whole run, must be given.
+
+    For `epsilon` and `delta` the noise is the least that the bound on a whole run proves, or by
+    ``noise_from="theorem"`` that of Theorem 5.3, whose regime `outside_regime` speaks of.
 
     W is the ℓ2 ball of `radius` about 0, so D, its diameter, is twice that. Draws and noise come from the operating
     system's entropy; a `seed` is for tests: whoever knows it can take the noise off again.
@@ -48,6 +55,7 @@ class Request:
     threshold: float = 1.0
     initial_point: tuple[float, ...] | None = None
     seed: int | None = None
+    noise_from: NoiseFrom = "accountant"
     outside_regime: OutsideRegime = "error"
     options: Options = field(default_factory=Options)
 
@@ -80,11 +88,12 @@ def read_table(path: Path) -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True)
 class _Setting:
-    """How a run is set up, what that was made of, and what the paper claims of the run."""
+    """How a run is set up, what that was made of, what is proven of it, and what the paper claims."""
 
     step_size: float
     sigma: float
     calibrated_from: str
+    guarantee: dict[str, Any] | None
     claimed: dict[str, Any]
 
 
@@ -92,8 +101,11 @@ def run_on_file(path: Path, request: Request) -> dict[str, Any]:
     """Run Algorithm 1 once on the points in a file and return what it did, as plain values.
 
     ``reproducible`` says that the noise came from a seed; ``private``, that it is positive and did not, which says
-    nothing of its size. ``claimed_by_the_paper`` holds the total ε and δ and the bound on the excess risk, None where
-    the paper claims none; ``reason`` then says why.
+    nothing of its size. ``calibrated_from`` says what theorem or bound the noise comes from. ``guarantee`` holds what
+    is proven of noise that the accountant calibrated: the total ε and δ, bounds on δ from both sides, and a
+    certificate for the independent checker (None where there is none); it is None for other noise.
+    ``claimed_by_the_paper`` holds the total ε and δ and the bound on the excess risk, None where the paper claims none;
+    ``reason`` then says why.
 
     Raises
     ------
@@ -131,6 +143,7 @@ def run_on_file(path: Path, request: Request) -> dict[str, Any]:
         "step_size": setting.step_size,
         "sigma": setting.sigma,
         "calibrated_from": setting.calibrated_from,
+        "guarantee": setting.guarantee,
         "iterations": result.iterations,
         "distinct_points": result.distinct_points,
         "gradient_queries": result.gradient_queries,
@@ -139,59 +152,108 @@ def run_on_file(path: Path, request: Request) -> dict[str, Any]:
 
 
 def _setting(request: Request, *, n: int, dimension: int, diameter: float, lipschitz: float) -> _Setting:
-    departure = _departure(request.options)
-    if request.sigma is None:
-        if request.epsilon is None or request.delta is None:
-            raise InputError(
-                f"sigma=None with epsilon={request.epsilon!r}, delta={request.delta!r} fixes no noise; "
-                "give sigma, or epsilon and delta"
-            )
-        schedule = translated_schedule(
-            n=n,
-            dimension=dimension,
-            diameter=diameter,
-            lipschitz=lipschitz,
-            epsilon=request.epsilon,
-            delta=request.delta,
-            outside_regime=request.outside_regime,
-        )
-        total = schedule.privacy if departure is None else None
-        return _Setting(
-            step_size=schedule.step_size,
-            sigma=schedule.sigma,
-            calibrated_from=f"the total epsilon={request.epsilon!r} and delta={request.delta!r}, by the remark after "
-            "Theorem 5.3",
-            claimed=_claimed(
-                epsilon=None if total is None else total.epsilon,
-                delta=None if total is None else total.delta,
-                risk=None if total is None else schedule.risk_bound,
-                reason=schedule.outside or departure,
-            ),
-        )
-    if request.epsilon is not None or request.delta is not None:
+    if request.noise_from not in get_args(NoiseFrom):
         raise InputError(
-            f"sigma={request.sigma!r} and epsilon={request.epsilon!r}, delta={request.delta!r} are both given; "
-            "give sigma alone, or epsilon and delta"
+            f"noise_from={request.noise_from!r} is not allowed; give one of {', '.join(get_args(NoiseFrom))}"
         )
-    sigma = require_non_negative("sigma", request.sigma)
-    sizes: dict[str, Any] = {
-        "diameter": diameter,
-        "lipschitz": lipschitz,
-        "sigma": sigma,
-        "n": n,
-        "dimension": dimension,
-    }
+    sizes: dict[str, Any] = {"diameter": diameter, "lipschitz": lipschitz, "n": n, "dimension": dimension}
+    if request.sigma is not None:
+        return _with_given_noise(request, request.sigma, sizes)
+    if request.epsilon is None or request.delta is None:
+        raise InputError(
+            f"sigma=None with epsilon={request.epsilon!r}, delta={request.delta!r} fixes no noise; "
+            "give sigma, or epsilon and delta"
+        )
+    total = f"the total epsilon={request.epsilon!r} and delta={request.delta!r}"
+    if request.noise_from == "theorem":
+        return _with_noise_of_the_theorem(request, total, sizes)
+    if request.outside_regime != "error":
+        raise InputError(
+            f"outside_regime={request.outside_regime!r} cannot be combined with noise_from='accountant', which has no "
+            "regime; leave it out, or give noise_from='theorem'"
+        )
+    found = calibrate(
+        n=n,
+        epsilon=request.epsilon,
+        delta=request.delta,
+        lipschitz=lipschitz,
+        points=_most_points(request.options, n),
+    )
+    departure = _departure(request.options)
+    certified = "without a certificate" if found.certificate is None else "with a certificate"
     return _Setting(
-        step_size=utility_step_size(**sizes),
-        sigma=sigma,
-        calibrated_from=f"sigma={sigma!r}, as given",
+        step_size=utility_step_size(sigma=found.sigma, **sizes),
+        sigma=request.options.noise.parameter(found.sigma),
+        calibrated_from=f"{total}, by the bound on a whole run (docs/whole-run.md), {certified}",
+        guarantee={
+            "epsilon": request.epsilon,
+            "delta": request.delta,
+            "relation": str(Relation.REPLACE_ONE),
+            "delta_upper": found.delta_upper,
+            "delta_lower": found.delta_lower,
+            "certificate": msgspec.to_builtins(found.certificate),
+        },
         claimed=_claimed(
             epsilon=None,
             delta=None,
-            risk=utility_bound(**sizes) if departure is None else None,
+            risk=utility_bound(sigma=found.sigma, **sizes) if departure is None else None,
+            reason=departure or "the noise is the accountant's, of which Theorem 5.3 says nothing",
+        ),
+    )
+
+
+def _with_noise_of_the_theorem(request: Request, total: str, sizes: dict[str, Any]) -> _Setting:
+    assert request.epsilon is not None  # noqa: S101  checked by the caller; for the type checker
+    assert request.delta is not None  # noqa: S101  likewise
+    departure = _departure(request.options)
+    schedule = translated_schedule(
+        epsilon=request.epsilon, delta=request.delta, outside_regime=request.outside_regime, **sizes
+    )
+    promised = schedule.privacy if departure is None else None
+    return _Setting(
+        step_size=schedule.step_size,
+        sigma=schedule.sigma,
+        calibrated_from=f"{total}, by the remark after Theorem 5.3",
+        guarantee=None,
+        claimed=_claimed(
+            epsilon=None if promised is None else promised.epsilon,
+            delta=None if promised is None else promised.delta,
+            risk=None if promised is None else schedule.risk_bound,
+            reason=schedule.outside or departure,
+        ),
+    )
+
+
+def _with_given_noise(request: Request, given: float, sizes: dict[str, Any]) -> _Setting:
+    if request.epsilon is not None or request.delta is not None:
+        raise InputError(
+            f"sigma={given!r} and epsilon={request.epsilon!r}, delta={request.delta!r} are both given; "
+            "give sigma alone, or epsilon and delta"
+        )
+    sigma = require_non_negative("sigma", given)
+    departure = _departure(request.options)
+    return _Setting(
+        step_size=utility_step_size(sigma=sigma, **sizes),
+        sigma=sigma,
+        calibrated_from=f"sigma={sigma!r}, as given",
+        guarantee=None,
+        claimed=_claimed(
+            epsilon=None,
+            delta=None,
+            risk=utility_bound(sigma=sigma, **sizes) if departure is None else None,
             reason=departure or "sigma was given, not epsilon and delta",
         ),
     )
+
+
+def _most_points(options: Options, n: int) -> int:
+    """Return the most points that a run can use: the last batch may pass the stopping rule's number.
+
+    A step averages over the *fresh* points of a batch, which may be one. An average of f gradients under noise σ is an
+    average of f steps of one under ``σ√f ≥ σ``, so a run with batches is as private as one without that uses the points
+    one by one, with the same σ.
+    """
+    return min(options.stopping.distinct_points(n) + options.batch_size - 1, n)
 
 
 def _claimed(

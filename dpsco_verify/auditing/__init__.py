@@ -1,6 +1,7 @@
 """Audit any mechanism from samples: event selection, confirmation on fresh samples, verdict."""
 
 from dpsco_verify.auditing.audit import audit
+from dpsco_verify.auditing.estimate import EpsilonEstimate, epsilon_lower_bound, estimate_epsilon
 from dpsco_verify.auditing.event import Event, select_event
 from dpsco_verify.auditing.mechanism import Mechanism, MechanismError, PerCall, per_call
 from dpsco_verify.auditing.pairs import describe_pair, require_neighbours
@@ -12,6 +13,7 @@ from dpsco_verify.evidence import AuditVerdict
 __all__ = [
     "AuditResult",
     "AuditVerdict",
+    "EpsilonEstimate",
     "Event",
     "Mechanism",
     "MechanismError",
@@ -24,6 +26,8 @@ __all__ = [
     "audit",
     "audit_samplers",
     "describe_pair",
+    "epsilon_lower_bound",
+    "estimate_epsilon",
     "per_call",
     "require_neighbours",
     "select_event",

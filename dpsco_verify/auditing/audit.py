@@ -18,11 +18,12 @@ from dpsco_verify.auditing.request import (
     MISSING,
     AuditRequest,
     checked_claim,
+    checked_multiple,
     checked_pairs,
     checked_relation,
 )
 from dpsco_verify.auditing.result import AuditResult
-from dpsco_verify.choices import ERROR_BUDGET, FEWEST_SAMPLES, SAMPLES, Profile
+from dpsco_verify.choices import ERROR_BUDGET, FEWEST_SAMPLES, MULTIPLE_OF_INTEREST, SAMPLES, Profile
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import AuditVerdict
 from dpsco_verify.privacy.claims import PrivacyClaim
@@ -47,6 +48,7 @@ def audit(
     log_density: Callable[[Any, Any], ArrayLike] | None = None,
     time_limit: float = 60.0,
     epsilon_of_interest: float | None = None,
+    multiple_of_interest: float = MULTIPLE_OF_INTEREST,
     features: Mapping[str, Callable[[Any], ArrayLike]] | None = None,
     classifier: str = "built-in",
     pair_examples: int = 100,
@@ -82,7 +84,12 @@ def audit(
     time_limit
         Seconds that one call of the mechanism may take.
     epsilon_of_interest
-        The verdict is ``not_violated`` only if an ε as large as this would have been found; ``undecided`` otherwise.
+        The verdict is ``not_violated`` only if an ε of this size, at the tested δ, would have been found; ``undecided``
+        otherwise. In its absence
+    multiple_of_interest
+        decides, a number above 1: the verdict is ``not_violated`` only if a violation of at most so many times the
+        claim would have been found, of its ε at the tested δ or of its δ at the tested ε; ``undecided`` otherwise, with
+        `samples_needed`. A larger one lowers the bar. A claim of ε = δ = 0 is held to the multiples of ε = 0.5.
     features
         More features by name, each a function of the outputs as the mechanism returned them.
     classifier
@@ -123,6 +130,7 @@ def audit(
             if epsilon_of_interest is None
             else require_positive("epsilon_of_interest", epsilon_of_interest)
         ),
+        multiple_of_interest=checked_multiple(multiple_of_interest),
         features=dict(features or {}),
         classifier=classifier,
         pair_examples=require_integer("pair_examples", pair_examples, minimum=1),

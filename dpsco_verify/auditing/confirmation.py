@@ -9,7 +9,7 @@ import numpy as np
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing.mechanism import Caller
-from dpsco_verify.auditing.regions import Order
+from dpsco_verify.auditing.regions import Candidate, Order
 from dpsco_verify.auditing.selection import Choice
 from dpsco_verify.inference import CellCounts, EProcessDecision, PrivacyEventTest
 from dpsco_verify.inference.bets import bet_fractions, depth_for_range
@@ -87,17 +87,12 @@ def confirm(
     test = PrivacyEventTest(
         epsilon=candidate.order.epsilon, delta=candidate.order.delta, alpha=alpha, fractions=fractions
     )
-    likelier, other = (1, 0) if candidate.swapped else (0, 1)
     total = np.zeros(4, dtype=np.int64)
     decision, decision_counts = test.decision, CellCounts(0, 0, 0, 0)
     drawn, chunk, limit, number = 0, _FIRST_CHUNK, min(decide_within, cap), 0
     while drawn < limit:
         size = min(chunk, limit - drawn)
-        first = caller.draw(likelier, size, purpose, number)
-        second = caller.draw(other, size, purpose, number)
-        counts = CellCounts.from_indicators(
-            candidate.region.contains(first), candidate.region.contains(second)
-        )
+        counts, width = _drawn(caller, candidate, size, purpose, number)
         total += (counts.n11, counts.n10, counts.n01, counts.n00)
         drawn += size
         number += 1
@@ -106,7 +101,6 @@ def confirm(
             decision_counts = CellCounts(*(int(x) for x in total))
             if decision.rejected:
                 limit = min(cap, _ON_AFTER_A_DECISION * drawn)
-        width = max(first.width, second.width, 1)
         chunk = min(drawn, _LARGEST_CHUNK, max(_MOST_ENTRIES // width, 1))
     return Confirmation(
         choice=choice,
@@ -118,3 +112,27 @@ def confirm(
         samples=drawn,
         cap=cap,
     )
+
+
+def count_fresh(caller: Caller, candidate: Candidate, samples: int, purpose: str) -> CellCounts:
+    """Return the cell counts of `samples` fresh pairs of outputs from the streams of this purpose."""
+    total = np.zeros(4, dtype=np.int64)
+    drawn, chunk, number = 0, _FIRST_CHUNK, 0
+    while drawn < samples:
+        size = min(chunk, samples - drawn)
+        counts, width = _drawn(caller, candidate, size, purpose, number)
+        total += (counts.n11, counts.n10, counts.n01, counts.n00)
+        drawn, number = drawn + size, number + 1
+        chunk = min(drawn, _LARGEST_CHUNK, max(_MOST_ENTRIES // width, 1))
+    return CellCounts(*(int(x) for x in total))
+
+
+def _drawn(
+    caller: Caller, candidate: Candidate, size: int, purpose: str, number: int
+) -> tuple[CellCounts, int]:
+    """Return the cell counts of `size` pairs of outputs, and how wide an output is at most."""
+    first, second = (caller.draw(side, size, purpose, number) for side in (0, 1))
+    if candidate.swapped:
+        first, second = second, first
+    inside = candidate.region.contains(first), candidate.region.contains(second)
+    return CellCounts.from_indicators(*inside), max(first.width, second.width, 1)

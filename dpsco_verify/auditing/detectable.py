@@ -1,157 +1,197 @@
-"""The minimum detectable violation (MDV): the smallest that an audit that found nothing would have found.
+"""The minimum detectable violation (MDV): what an audit that found nothing can promise of the event that it judged.
 
-A violation of an event has two numbers, P(E) and P'(E), and a family of mechanisms is needed along which it grows from
-the one that was seen. It is the family of the same shape: with the density p on the data set on which E is likelier and
-p' on the other, the privacy loss ``l = log(p/p')`` is multiplied by a factor f ≥ 1,
+Let ``p = P(E)`` and ``q = P'(E)`` be the true probabilities of the event on the two data sets, ``log((p − δ)/q)`` its ε
+at the tested δ, and ``p − e^ε q`` its δ at the tested ε. The event and the bets are fixed before the test's n pairs are
+drawn, so the power of the test is a function of (p, q) alone, which grows with p and falls with q
+(:mod:`dpsco_verify.inference.privacy_event_test`). The promise, for every mechanism whatever:
 
-    ``p_f ∝ sqrt(p p') e^{f l/2}``,  ``p'_f ∝ sqrt(p p') e^{−f l/2}``.
+    ``P(the audit finds no violation, and the MDV is below the event's ε) ≤ 0.1``,
 
-Randomised response moves so as its ε grows to f·ε, and the Gaussian mechanism as its noise shrinks to σ/f; the Laplace
-mechanism of f·ε has the same losses at its tails, between which the two differ little. The densities are those of a few
-cells within the event and a few outside it, counted on the samples of the search, and scaled to the frequencies of the
-event among the samples of the test. As an audit of the other mechanism would choose its event anew, so is the event
-here: for each f the one among the unions of cells that rates best.
+and the same of δ.
+
+*Proof.* Let q*(p) be the largest q at which the power is at least 0.9, as far as its lower bound shows. If
+q ≤ q*(p), the audit finds no violation with probability at most 0.1, whatever it then says. If q > q*(p), the event's
+ε is below ``log((p − δ)/q*(p))`` and its δ below ``p − e^ε q*(p)``; the MDV is the largest that these become for any p
+within exact binomial bounds, which miss the true p with probability at most 0.1 (Clopper and Pearson 1934; two tails of
+0.05, from all n outputs). So the MDV is too small with probability at most 0.1. Only one of the two cases is the
+truth's. □
+
+The first falls as p grows, and the second rises and then falls, so that both are taken at the ends, and the second also
+between them. What was seen of q has no part in it: to miss makes a violation look small, and with it every MDV that
+builds on the violation that was seen. What is asked for is in fact a little more than 0.9, so that the audit of
+another mechanism that breaks the claim by the MDV, which chooses its event anew and not quite the best, finds it too.
+And as no (p, q) within the claim is found with probability 0.9, no MDV is below the claim.
+
+The factor of the privacy loss is an estimate and no part of the promise: along ``logit p + t``, ``logit q − t`` from
+the frequencies, which is how randomised response moves, it is by what ``log(p/q)`` has grown where the power is 0.9.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
 from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri
+from scipy.special import betainccinv, betaincinv, expit, logit, ndtr, ndtri
 
-from dpsco_verify.arrays import BoolArray, FloatArray
+from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing.confirmation import Confirmation, planned_fractions
-from dpsco_verify.auditing.outputs import Outputs
-from dpsco_verify.auditing.regions import Order, Region, rating
+from dpsco_verify.auditing.regions import Order
 from dpsco_verify.auditing.request import POWER
 from dpsco_verify.auditing.result import MinimumDetectableViolation
-from dpsco_verify.inference.privacy_event_test import power_lower_bound
+from dpsco_verify.inference.privacy_event_test import power_function
 
-_CELLS_A_SIDE = 4
-_CLEAR = 8.0
-"""A cell is so large that its loss is known to about an eighth of the event's."""
+_TAIL = (1.0 - POWER) / 2.0
 _SEEN = 6.0
 """Below this many standard errors no privacy loss has been seen, and a multiple of it means nothing."""
-_CHOICE = 0.25
-"""An audit of the other mechanism does not choose quite the best event. Where it is a cut among many values that costs
-0.1 to 0.3 standard errors, as measured on the Laplace and the Gaussian mechanism; where there are few, nothing."""
-_FEW_VALUES = 32
-_LARGEST_FACTOR = 2.0**30
-_PRECISION = 1e-3
+_LARGEST_TILT = 100.0
+_WANTED = float(ndtr(ndtri(POWER) + 0.25))
+"""The choice of the event costs 0.1 to 0.3 standard errors, as measured on the Laplace and the Gaussian mechanism."""
+_PRECISION = 1e-4
+_FIRST_GUESS = 0.1
+_RAREST = 1e-12
+"""An event that is not found although it is so rare on the second data set is taken not to be found at all."""
+_MOST_SAMPLES = 2.0**50
+_MARGIN = 1.25
+"""More samples choose another event, not always a better one."""
+_ROUNDED = 0.05
+"""The relative precision of the number of samples that is asked for."""
 
 
-def detectable(
-    confirmation: Confirmation, searched: tuple[Outputs, Outputs]
-) -> MinimumDetectableViolation | None:
-    """Return the violation that would have been found with probability at least 0.9, or None.
+@dataclass(frozen=True)
+class _Detectable:
+    """The smallest ε at δ, and δ at ε, that a test finds; infinite where it finds none."""
 
-    `searched` are outputs on d and d_prime that the search saw.
-    """
-    order = confirmation.choice.candidate.order
-    family = _family(confirmation, searched)
-    values = np.concatenate([confirmation.choice.candidate.region.values(outputs) for outputs in searched])
-    wanted = POWER if np.unique(values).size <= _FEW_VALUES else float(ndtr(ndtri(POWER) + _CHOICE))
+    epsilon: float
+    delta: float
 
-    def lack(factor: float) -> float:
-        p, q, _ = family.at(factor)
-        return wanted - power_lower_bound(
-            epsilon=order.epsilon,
-            delta=order.delta,
-            p=p,
-            q=q,
-            samples=confirmation.samples,
-            alpha=confirmation.alpha,
-            precision=wanted,
-            fractions=planned_fractions(order, p, q, alpha=confirmation.alpha, samples=confirmation.samples),
-        )
 
-    found = 1.0
-    if lack(found) > 0.0:
-        high = 2.0
-        while lack(high) > 0.0:
-            high *= 2.0
-            if high > _LARGEST_FACTOR:
-                return None
-        found = float(brentq(lack, max(1.0, high / 2.0), high, rtol=_PRECISION))
-    p, q, largest_loss = family.at(found)
-    excess = p - math.exp(order.epsilon) * q - order.delta
+def detectable(confirmation: Confirmation) -> MinimumDetectableViolation | None:
+    """Return the MDV of a test that rejected nothing; None where no violation would have been found."""
+    order, counts = confirmation.choice.candidate.order, confirmation.counts
+    found = _smallest(
+        order,
+        counts.n11 + counts.n10,
+        confirmation.samples,
+        alpha=confirmation.alpha,
+        fractions=confirmation.fractions,
+    )
+    if math.isinf(found.epsilon):
+        return None
     return MinimumDetectableViolation(
-        # A pure claim is broken as far as the largest loss goes, another one as far as the event shows.
-        epsilon=largest_loss if order.delta == 0.0 else math.log((p - order.delta) / q),
-        delta=order.delta + excess,
-        delta_excess=excess,
-        privacy_loss_factor=found if family.seen else None,
+        epsilon=found.epsilon,
+        delta=found.delta,
+        delta_excess=found.delta - order.delta,
+        privacy_loss_factor=_factor(confirmation),
         power=POWER,
     )
 
 
-@dataclass(frozen=True)
-class _Family:
-    """By cells, shape (C,): the base ``sqrt(p p')``, the losses, and what a unit of the factor adds to them."""
+def _factor(confirmation: Confirmation) -> float | None:
+    """Return by how much a privacy loss that was seen would have to be larger to be found, or None."""
+    order, counts, n = confirmation.choice.candidate.order, confirmation.counts, confirmation.samples
+    p, q = (
+        min(max(x / n, 0.5 / n), 1.0 - 0.5 / n) for x in (counts.n11 + counts.n10, counts.n11 + counts.n01)
+    )
+    if p - q <= _SEEN * math.sqrt((p * (1.0 - p) + q * (1.0 - q)) / n):
+        return None
+    power = _power(order, n, alpha=confirmation.alpha, fractions=confirmation.fractions)
 
-    order: Order
-    base: FloatArray
-    loss: FloatArray
-    growth: FloatArray
-    samples: int
-    seen: bool
+    def sides(t: float) -> tuple[float, float]:
+        return float(expit(logit(p) + t)), float(expit(logit(q) - t))
 
-    def at(self, factor: float) -> tuple[float, float, float]:
-        """Return P(E) and P'(E) of the event that rates best, and the largest loss, for a factor."""
-        tilt = 0.5 * (self.loss + (factor - 1.0) * self.growth)
-        first, second = (np.log(self.base) + sign * tilt for sign in (1.0, -1.0))
-        first -= np.logaddexp.reduce(first)
-        second -= np.logaddexp.reduce(second)
-        descending = np.argsort(second - first, kind="stable")
-        # An event that is never or always seen is taken to have half an observation otherwise.
-        least = 0.5 / self.samples
-        p, q = (np.clip(np.cumsum(np.exp(side[descending])), least, 1.0 - least) for side in (first, second))
-        best = int(np.argmax(rating(p, q, [self.order], self.samples, self.samples)[0]))
-        largest = float(np.abs(first - second).max())
-        if self.seen:
-            # The losses are known to an eighth, and at most ε where a pure claim holds; at ε = 0 those that were seen
-            # are not the claim's.
-            bound = self.order.epsilon or math.inf
-            largest = factor * min((1.0 + 1.0 / _CLEAR) * float(np.abs(self.loss).max()), bound)
-        return float(p[best]), float(q[best]), largest
+    def lack(t: float) -> float:
+        return _WANTED - power(*sides(t))
+
+    low, high = 0.0, _FIRST_GUESS
+    while high < _LARGEST_TILT and lack(high) > 0.0:
+        low, high = high, 2.0 * high
+    if high >= _LARGEST_TILT:
+        return None
+    t = float(brentq(lack, low, high, xtol=_PRECISION)) if lack(low) > 0.0 else low
+    first, second = sides(t)
+    return math.log(first / second) / math.log(p / q)
 
 
-def _family(confirmation: Confirmation, searched: tuple[Outputs, Outputs]) -> _Family:
-    candidate, counts, n = confirmation.choice.candidate, confirmation.counts, confirmation.samples
-    order = candidate.order
-    least = 0.5 / n
-    p = min(max((counts.n11 + counts.n10) / n, least), 1.0 - least)
-    q = min(max((counts.n11 + counts.n01) / n, least), 1.0 - least)
-    seen = p - q > _SEEN * math.sqrt((p * (1.0 - p) + q * (1.0 - q)) / n)
-    if not seen:
-        # Nothing is known of a shape: it is that of randomised response, whose one event this is.
-        whole = np.array([[p, 1.0 - p], [q, 1.0 - q]])
-        loss = np.log(whole[0] / whole[1])
-        return _Family(order, np.sqrt(whole[0] * whole[1]), loss, np.array([1.0, -1.0]), n, seen)
-    first, second = reversed(searched) if candidate.swapped else searched
-    parts, inside = _cells(candidate.region, first, second, math.log(p / q))
-    masses = np.where(inside, [[p], [q]], [[1.0 - p], [1.0 - q]]) * parts
-    loss = np.log(masses[0] / masses[1])
-    return _Family(order, np.sqrt(masses[0] * masses[1]), loss, loss, n, seen)
+def pairs_needed(confirmation: Confirmation, *, epsilon: float, delta: float) -> int | None:
+    """Return how many pairs a test of this event would need for an MDV of ε ≤ `epsilon`, or of δ ≤ `delta`.
+
+    At the frequencies that were seen; None where 2^50 are not enough, as for what is within the claim.
+    """
+    order, counts, n = confirmation.choice.candidate.order, confirmation.counts, confirmation.samples
+    if epsilon <= order.epsilon and delta <= order.delta:
+        return None
+    p, q = (counts.n11 + counts.n10) / n, (counts.n11 + counts.n01) / n
+
+    def enough(log_n: float) -> bool:
+        size = max(round(math.exp(log_n)), 1)
+        bets = planned_fractions(order, p, q, alpha=confirmation.alpha, samples=size)
+        power = _power(order, size, alpha=confirmation.alpha, fractions=bets)
+        low, high = _bounds(p * size, size)
+        # The largest q at which the event breaks the claim by so much.
+        found = (low - order.delta) * math.exp(-epsilon)
+        if epsilon > order.epsilon and found > _RAREST and power(low, found) >= _WANTED:
+            return True
+        rates = [(x, (x - delta) * math.exp(-order.epsilon)) for x in (low, high)]
+        return delta > order.delta and all(y > _RAREST and power(x, y) >= _WANTED for x, y in rates)
+
+    low, step = math.log(n), 0.5
+    while not enough(low + step):
+        low, step = low + step, 2.0 * step
+        if low > math.log(_MOST_SAMPLES):
+            return None
+    high = low + step
+    while high - low > _ROUNDED:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return math.ceil(_MARGIN * math.exp(high))
 
 
-def _cells(region: Region, first: Outputs, second: Outputs, loss: float) -> tuple[FloatArray, BoolArray]:
-    """Return the parts of E, and of its complement, that lie in each cell on both sides, (2, C), and which lie in E."""
-    parts, inside = [], []
-    events = [region.contains(outputs) for outputs in (first, second)]
-    values = [region.values(outputs) for outputs in (first, second)]
-    for within in (True, False):
-        here = [v[event == within] for v, event in zip(values, events, strict=True)]
-        fewest = min(v.size for v in here)
-        wanted = int(np.clip(fewest * (loss / _CLEAR) ** 2 / 2.0, 1, _CELLS_A_SIDE))
-        levels = np.arange(1, wanted) / wanted
-        cuts: FloatArray = np.unique(np.quantile(np.concatenate(here), levels)) if wanted > 1 else levels
-        found = [
-            np.bincount(np.searchsorted(cuts, v, side="right"), minlength=len(cuts) + 1) + 0.5 for v in here
-        ]
-        parts.append(np.stack([x / x.sum() for x in found]))
-        inside += [within] * (len(cuts) + 1)
-    return np.concatenate(parts, axis=1), np.array(inside)
+def _power(order: Order, n: int, *, alpha: float, fractions: FloatArray) -> Callable[[float, float], float]:
+    return power_function(
+        epsilon=order.epsilon,
+        delta=order.delta,
+        samples=n,
+        alpha=alpha,
+        fractions=fractions,
+        precision=_WANTED,
+    )
+
+
+def _smallest(order: Order, count: float, n: int, *, alpha: float, fractions: FloatArray) -> _Detectable:
+    """Return what is detectable of an event in which `count` of n outputs on the first data set lie."""
+    low, high = _bounds(count, n)
+    power = _power(order, n, alpha=alpha, fractions=fractions)
+    found = [_at(order, low, power, _FIRST_GUESS)]
+    for p in (0.5 * (low + high), high):
+        found.append(_at(order, p, power, max(found[-1].epsilon - order.epsilon, _FIRST_GUESS)))
+    return _Detectable(max(one.epsilon for one in found), max(one.delta for one in found))
+
+
+def _bounds(count: float, n: int) -> tuple[float, float]:
+    """Return the exact bounds of a probability, each missed with probability at most a half of 1 − 0.9."""
+    low = float(betaincinv(count, n - count + 1.0, _TAIL)) if count > 0.0 else 0.0
+    return low, float(betainccinv(count + 1.0, n - count, _TAIL)) if count < n else 1.0
+
+
+def _at(order: Order, p: float, power: Callable[[float, float], float], guess: float) -> _Detectable:
+    """Return ε and δ at q*(p); `guess` is about by how much ε exceeds the claim there."""
+
+    def lack(depth: float) -> float:
+        return _WANTED - power(p, boundary * math.exp(-depth))
+
+    # The test is blind up to the boundary of the claim.
+    boundary = min((p - order.delta) * math.exp(-order.epsilon), 1.0)
+    low, high = 0.0, guess
+    while boundary * math.exp(-high) > _RAREST and lack(high) > 0.0:
+        low, high = high, 1.25 * high
+    if boundary * math.exp(-high) <= _RAREST:
+        return _Detectable(math.inf, math.inf)
+    while low == 0.0 and high > _PRECISION:
+        if lack(high / 1.25) > 0.0:
+            low = high / 1.25
+        else:
+            high /= 1.25
+    depth = float(brentq(lack, low, high, rtol=_PRECISION)) if low > 0.0 else high
+    return _Detectable(order.epsilon + depth, order.delta - math.expm1(-depth) * (p - order.delta))

@@ -18,12 +18,13 @@ import numpy as np
 from dpsco_verify.arrays import ArrayLike, FloatArray
 from dpsco_verify.auditing.bounds import delta_lower_bound, epsilon_lower_bound
 from dpsco_verify.auditing.confirmation import Confirmation, confirm
-from dpsco_verify.auditing.detectable import detectable
+from dpsco_verify.auditing.detectable import detectable, pairs_needed
 from dpsco_verify.auditing.features import user_features
 from dpsco_verify.auditing.mechanism import Caller
 from dpsco_verify.auditing.outputs import Outputs, join
 from dpsco_verify.auditing.pairs import recognised
 from dpsco_verify.auditing.regions import Aims
+from dpsco_verify.auditing.repeats import repeats
 from dpsco_verify.auditing.request import SEARCH, AuditRequest
 from dpsco_verify.auditing.result import AuditResult, Witness
 from dpsco_verify.auditing.selection import Choice, floating_point_leak, select
@@ -34,7 +35,7 @@ _LAST_ROUND = 0.9
 """The last round's part of the level; the earlier ones share the rest equally."""
 _GROWTH_OF_ROUNDS = 10
 _SMALLEST_ROUND = 1000
-_MOST_SEARCHED = 200_000
+MOST_SEARCHED = 200_000
 """More outputs than this do not make the choice of the event better by what their sorting costs."""
 _FEWEST_SEARCHED = 24
 _LEAK = (
@@ -60,7 +61,7 @@ def _rounds(samples: int) -> list[_Round]:
     rounds: list[_Round] = []
     used = 0
     for total in totals:
-        searched = min(max(int(SEARCH * total), _FEWEST_SEARCHED), _MOST_SEARCHED)
+        searched = min(max(int(SEARCH * total), _FEWEST_SEARCHED), MOST_SEARCHED)
         last = total == samples
         already = rounds[-1].searched if rounds else 0
         confirmed = samples - used - (searched - already) if last else total - searched
@@ -68,6 +69,17 @@ def _rounds(samples: int) -> list[_Round]:
         rounds.append(_Round(searched, confirmed, weight))
         used += searched - already + confirmed
     return rounds
+
+
+def _samples_for(pairs: int | None) -> int | None:
+    """Return `samples`, rounded up to two digits, whose last round's test has so many pairs."""
+    if pairs is None:
+        return None
+    samples = pairs
+    while _rounds(samples)[-1].confirmed < pairs:
+        samples += -(-samples // 50)
+    unit: int = 10 ** max(len(str(samples)) - 2, 0)
+    return -(-samples // unit) * unit
 
 
 def audit_pair(request: AuditRequest, pair: tuple[Any, Any], *, alpha: float, number: int) -> AuditResult:
@@ -106,11 +118,13 @@ def audit_pair(request: AuditRequest, pair: tuple[Any, Any], *, alpha: float, nu
         used += confirmation.samples
         if confirmation.rejected:
             break
-    result = _concluded(request, pair, outputs, spent, used, reproducible=caller.reproducible)
-    if request.floating_point or result.verdict is AuditVerdict.VIOLATED:
-        return result
-    leak = floating_point_leak(*outputs, aims)
-    return result if leak is None else replace(result, notes=(_LEAK.format(event=leak),))
+    result = _concluded(request, pair, spent, used, reproducible=caller.reproducible)
+    repeated = repeats(*outputs)
+    notes = [] if repeated is None else [repeated]
+    if not request.floating_point and result.verdict is not AuditVerdict.VIOLATED:
+        leak = floating_point_leak(*outputs, aims)
+        notes += [] if leak is None else [_LEAK.format(event=leak)]
+    return replace(result, notes=tuple(notes)) if notes else result
 
 
 def draw_more(
@@ -155,7 +169,6 @@ def _log_ratio(
 def _concluded(
     request: AuditRequest,
     pair: tuple[Any, Any],
-    searched: tuple[Outputs, Outputs],
     spent: Sequence[tuple[float, Confirmation]],
     used: int,
     *,
@@ -170,7 +183,7 @@ def _concluded(
     frequency_neighbour = occurrences_neighbour / pairs
     delta_lower = delta_lower_bound(counts, epsilon=order.epsilon, alpha=level, fractions=bets)
     epsilon_lower = epsilon_lower_bound(counts, delta=order.delta, alpha=level, fractions=bets)
-    mdv = None
+    mdv = needed = None
     if confirmation.rejected:
         # What was rejected stays so, also when what was drawn later weakens the bounds.
         delta_lower, epsilon_lower = max(delta_lower, order.delta), max(epsilon_lower, order.epsilon)
@@ -179,10 +192,13 @@ def _concluded(
         decided = before + (confirmation.decision.rejected_at or 0)
     else:
         decided = None
-        mdv = detectable(confirmation, searched)
-        wanted = request.epsilon_of_interest
-        unseen = mdv is None or (wanted is not None and mdv.epsilon > wanted)
-        verdict = AuditVerdict.UNDECIDED if unseen else AuditVerdict.NOT_VIOLATED
+        mdv = detectable(confirmation)
+        epsilon, delta = request.of_interest(order)
+        if mdv is not None and (mdv.epsilon <= epsilon or mdv.delta <= delta):
+            verdict = AuditVerdict.NOT_VIOLATED
+        else:
+            verdict = AuditVerdict.UNDECIDED
+            needed = _samples_for(pairs_needed(confirmation, epsilon=epsilon, delta=delta))
     p_value = min(1.0, *(c.decision.p_value / weight for weight, c in spent))
     # The weighted mean of e-values is one; a round that was not needed counts with its bet not placed, 1.
     logs = [math.log(weight) + c.decision.log_wealth for weight, c in spent]
@@ -223,5 +239,7 @@ def _concluded(
         seconds=0.0,
         reproducible=reproducible,
         epsilon_of_interest=request.epsilon_of_interest,
+        multiple_of_interest=request.multiple_of_interest,
+        samples_needed=needed,
         neighbours=recognised(*pair)[0] if request.relation is None else None,
     )

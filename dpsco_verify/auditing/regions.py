@@ -1,8 +1,9 @@
 """Regions that an event can be made of, and the search for the best one under a claim's orders.
 
 For an order ε with ``δ = δ(ε)`` a region E is rated by ``z = (P(E) − e^ε P'(E) − δ)/s`` with s the standard error of
-the estimate, which is what the growth of a betting test follows. Half-lines are searched over all cuts, and unions of
-cells in the order of their estimated likelihood ratios, best first (Neyman and Pearson).
+the estimate, which is what the growth of a betting test follows; and by how far it is from what a test finds
+(:func:`remoteness`), which is what counts where nothing looks violated. Half-lines are searched
+over all cuts, and unions of cells in the order of their estimated likelihood ratios, best first (Neyman and Pearson).
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ _CUTS_BETWEEN = 256
 _FEWEST_AT_AN_ATOM = 4
 _MOST_ATOMS = 256
 _FEWEST_IN_AN_EVENT = 8
-DOUBT = 10.0
-"""Observations against a rare event where no violation shows: the best of many rare ones rates high by chance."""
 _NOISE = 1.0
-"""Differences of z below this are noise."""
+"""Differences of the estimates below so many standard errors are noise."""
+_UNSEEN = 1e3
+_DOUBT = 1.0
+"""Standard errors by which an event is taken to be more remote than it was seen to be: among many rare events some look
+promising by chance."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class Aims:
     orders
         The points of the claim's curve.
     reach
-        What the test can just see, for the stronger orders (see :func:`strengthened`).
+        ``z/sqrt(n)``: the test of n pairs sees an excess of z standard errors with the power wanted.
     needed
         The log wealth that a pair must add on average for the test to end within its samples.
     """
@@ -56,11 +59,6 @@ class Aims:
     orders: tuple[Order, ...]
     reach: float
     needed: float
-
-    @property
-    def stronger(self) -> tuple[Order, ...]:
-        """The stronger orders."""
-        return tuple(strengthened(order, self.reach) for order in self.orders)
 
 
 class Region(Protocol):
@@ -73,10 +71,6 @@ class Region(Protocol):
 
     def contains(self, outputs: Outputs) -> BoolArray:
         """Return whether each output lies in it, shape (size,)."""
-        ...
-
-    def values(self, outputs: Outputs) -> FloatArray:
-        """Return the numbers on which the region was built, finite, shape (size,)."""
         ...
 
     def __str__(self) -> str:
@@ -100,10 +94,6 @@ class FeatureRegion:
         """Return whether each output lies in it."""
         values = finite(self.feature.values(outputs))
         return self.event.contains(values) & ~np.isnan(values)
-
-    def values(self, outputs: Outputs) -> FloatArray:
-        """Return the feature's values; NaN, which lies in no interval, is below all."""
-        return np.nan_to_num(finite(self.feature.values(outputs)), nan=-np.finfo(np.float64).max)
 
     def __str__(self) -> str:
         """Return it in words."""
@@ -131,10 +121,6 @@ class AtomsRegion:
         """Return whether each output lies in it."""
         return np.isin(outputs.fingerprints, self.prints, invert=self.negated)
 
-    def values(self, outputs: Outputs) -> FloatArray:
-        """Return zeros: exact outputs have no order."""
-        return np.zeros(outputs.size)
-
     def __str__(self) -> str:
         """Return it in words."""
         shown = ", ".join(self.examples[:3]) + (
@@ -145,17 +131,19 @@ class AtomsRegion:
         return f"the output is {'none' if self.negated else 'one'} of {shown}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Candidate:
     """A region, the direction of the pair, and the order at which it looks best.
 
-    `swapped` says that the region is likelier on d_prime. `rating` is z on the sample that built the region.
+    `swapped` says that the region is likelier on d_prime. `rating` is z on the sample that built the region, and
+    `remoteness` its remoteness there.
     """
 
     region: Region
     swapped: bool
     order: Order
     rating: float
+    remoteness: float
 
 
 def finite(values: FloatArray) -> FloatArray:
@@ -170,58 +158,72 @@ def _shortened(event: Event) -> str:
     return f"{Event(event.intervals[:3])} ∪ … ({len(event.intervals)} intervals)"
 
 
-def strengthened(order: Order, reach: float) -> Order:
-    """Return the order of a claim that is stronger by about what a test can just see.
-
-    A mechanism that keeps its claim, or breaks it by less than the search can see, rates near 0 on many events, and on
-    negligible ones among them. Against the stronger claim those rate best that would show a violation best.
-
-    Parameters
-    ----------
-    order
-        The claim's order.
-    reach
-        ``z/sqrt(n)``: the test of n pairs sees an excess of z standard errors, which is one of the order of
-        ``reach·sqrt(1 + e^ε)`` in ε, and of at most ``reach/sqrt(2)`` in δ. No more than half of ε is taken off: at
-        large orders a test sees next to nothing, and everything would violate what is left.
-    """
-    return Order(
-        order.epsilon - min(reach * math.sqrt(1.0 + math.exp(order.epsilon)), 0.5 * order.epsilon),
-        max(order.delta - reach * math.sqrt(0.5), 0.0),
-    )
-
-
-def rating(
-    p: FloatArray, q: FloatArray, orders: Sequence[Order], n_p: int, n_q: int, *, doubt: float = 1.0
-) -> FloatArray:
+def rating(p: FloatArray, q: FloatArray, orders: Sequence[Order], n_p: int, n_q: int) -> FloatArray:
     """Return z for frequencies of shape (C,) among `n_p` and `n_q` outputs, at each order, shape (orders, C).
 
-    The variances are those of `doubt` observations more, so that a frequency of 0 or 1 is not taken for certain.
+    The variances are those of one observation more, so that a frequency of 0 or 1 is not taken for certain.
     """
-    factor = np.exp([order.epsilon for order in orders])[:, np.newaxis]
-    delta = np.array([order.delta for order in orders])[:, np.newaxis]
-    variance = (p * (1 - p) + doubt / n_p) / n_p + factor**2 * (q * (1 - q) + doubt / n_q) / n_q
+    factor, delta = _columns(orders)
+    variance = (p * (1 - p) + 1.0 / n_p) / n_p + factor**2 * (q * (1 - q) + 1.0 / n_q) / n_q
     return np.asarray((p - factor * q - delta) / np.sqrt(variance))
 
 
-def _best(p: FloatArray, q: FloatArray, aims: Aims, n_p: int, n_q: int) -> list[tuple[float, int, Order]]:
-    """Return (z, place, order) of the best event against the claim, and of the best against the stronger claim."""
+def remoteness(
+    p: FloatArray, q: FloatArray, orders: Sequence[Order], n_p: int, n_q: int, *, reach: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return how far q may have to fall for the event to be found, and its standard error, shape (orders, C) each.
+
+    The test sees an excess ``p − e^ε q − δ`` of ``reach·s`` with ``s² = p(1 − p) + e^{2ε} q(1 − q)``, hence the event
+    if q is at most the smaller root q* of a quadratic. The distance is ``log(q/q*)``, by which the event's ε would have
+    to grow, or what that of its complement would, ``log((1 − q*)/(1 − q))``, if that is more: an event that is all but
+    certain has a ratio near 1 and is no more worth looking at than one that is all but impossible. Where even an event
+    that never occurs on the second data set would not be found, it is larger than any other.
+    """
+    factor, delta = _columns(orders)
+    q = np.minimum(q + 1.0 / n_q, 1.0 - 0.5 / n_q)
+    room = p - delta
+    # In u = e^ε q: (1 + r²) u² − (2 room + r² e^ε) u + room² − r² p(1 − p) = 0 with r the reach.
+    constant = room**2 - reach**2 * p * (1 - p)
+    half = room + 0.5 * reach**2 * factor
+    root = constant / (half + np.sqrt(np.maximum(half**2 - (1.0 + reach**2) * constant, 0.0)))
+    seen = (constant > 0.0) & (room > 0.0)
+    least = np.where(seen, root, 1.0) / factor
+    far = np.maximum(np.log(q / least), np.log1p(-np.minimum(least, 0.5)) - np.log1p(-q))
+    s = np.hypot(np.sqrt(p * (1 - p)), factor * np.sqrt(q * (1 - q)))
+    unseen = _UNSEEN * (1.0 + reach * np.sqrt(p * (1 - p)) - room)
+    error = s / (factor * q * (1 - q) * math.sqrt(min(n_p, n_q)))
+    return np.where(seen, far + _DOUBT * error, unseen), error
+
+
+def _columns(orders: Sequence[Order]) -> tuple[FloatArray, FloatArray]:
+    """Return e^ε and δ of the orders, shape (orders, 1) each."""
+    factor = np.exp([order.epsilon for order in orders])[:, np.newaxis]
+    return factor, np.array([order.delta for order in orders])[:, np.newaxis]
+
+
+def _best(
+    p: FloatArray, q: FloatArray, aims: Aims, n_p: int, n_q: int
+) -> list[tuple[float, float, int, Order]]:
+    """Return (z, remoteness, place, order) of the event that rates best, and of the least remote one."""
+    z = rating(p, q, aims.orders, n_p, n_q)
+    far, error = remoteness(p, q, aims.orders, n_p, n_q, reach=aims.reach)
+    rare = p * n_p < min(_FEWEST_IN_AN_EVENT, n_p)
     found = []
-    for against, doubt in ((aims.orders, 1.0), (aims.stronger, DOUBT)):
-        z = rating(p, q, against, n_p, n_q, doubt=doubt)
-        z[:, p * n_p < min(_FEWEST_IN_AN_EVENT, n_p)] = -math.inf
-        row, column = (int(i) for i in np.unravel_index(int(np.argmax(z)), z.shape))
-        if z[row, column] > -math.inf:
-            found.append((float(z[row, column]), _middle(z[row], column), aims.orders[row]))
+    for merits, noise in ((z, np.ones_like(z)), (-far, error)):
+        merit = np.where(rare, -math.inf, merits)
+        row, column = (int(i) for i in np.unravel_index(int(np.argmax(merit)), merit.shape))
+        if merit[row, column] > -math.inf:
+            place = _middle(merit[row], column, _NOISE * float(noise[row, column]))
+            found.append((float(z[row, column]), float(far[row, column]), place, aims.orders[row]))
     return found
 
 
-def _middle(z: FloatArray, best: int) -> int:
-    """Return the middle of the run around the best place that rates as well up to the noise of the rating."""
-    worse = np.flatnonzero(z < z[best] - _NOISE)
+def _middle(merit: FloatArray, best: int, noise: float) -> int:
+    """Return the middle of the run around the best place that is as good up to the noise."""
+    worse = np.flatnonzero(merit < merit[best] - noise)
     before, after = worse[worse < best], worse[worse > best]
     low = int(before[-1]) + 1 if before.size else 0
-    high = int(after[0]) - 1 if after.size else z.size - 1
+    high = int(after[0]) - 1 if after.size else merit.size - 1
     return (low + high) // 2
 
 
@@ -254,10 +256,10 @@ def _half_lines(feature: Feature, first: FloatArray, second: FloatArray, aims: A
         n_p, n_q = (n_b, n_a) if swapped else (n_a, n_b)
         for k, (on_a, on_b) in enumerate(sides):
             p, q = (on_b, on_a) if swapped else (on_a, on_b)
-            for z, best, order in _best(p, q, aims, n_p, n_q):
+            for z, far, best, order in _best(p, q, aims, n_p, n_q):
                 cut = float(cuts[best])
                 event = Event(((cut, math.inf),)) if k else Event(((-math.inf, cut),))
-                found.append(Candidate(FeatureRegion(feature, event), swapped, order, z))
+                found.append(Candidate(FeatureRegion(feature, event), swapped, order, z, far))
     return found
 
 
@@ -275,9 +277,9 @@ def _unions(feature: Feature, first: FloatArray, second: FloatArray, aims: Aims)
     for swapped in (False, True):
         n_p, n_q = (second.size, first.size) if swapped else (first.size, second.size)
         p, q = (count_b, count_a) if swapped else (count_a, count_b)
-        for z, chosen, order in _best_unions(p, q, aims, n_p, n_q):
+        for z, far, chosen, order in _best_unions(p, q, aims, n_p, n_q):
             region = FeatureRegion(feature, _union(cells, chosen))
-            found.append(Candidate(region, swapped, order, z))
+            found.append(Candidate(region, swapped, order, z, far))
     return found
 
 
@@ -304,14 +306,14 @@ def atom_candidates(first: Outputs, second: Outputs, aims: Aims, examples: Outpu
     for swapped in (False, True):
         n_p, n_q = (second.size, first.size) if swapped else (first.size, second.size)
         p, q = (count_b, count_a) if swapped else (count_a, count_b)
-        for z, chosen, order in _best_unions(p, q, aims, n_p, n_q):
+        for z, far, chosen, order in _best_unions(p, q, aims, n_p, n_q):
             negated = atoms.size in chosen
             members = np.setdiff1d(np.arange(atoms.size), chosen) if negated else np.sort(chosen)
             if members.size == 0:
                 continue
             shown = tuple(examples.shown(int(where[kept[m]])) for m in members[:4])
             shown += ("…",) * (members.size - len(shown))
-            found.append(Candidate(AtomsRegion(atoms[members], shown, negated), swapped, order, z))
+            found.append(Candidate(AtomsRegion(atoms[members], shown, negated), swapped, order, z, far))
     return found
 
 
@@ -324,13 +326,13 @@ def _atom_counts(prints: Fingerprints, atoms: Fingerprints) -> FloatArray:
 
 def _best_unions(
     count_p: FloatArray, count_q: FloatArray, aims: Aims, n_p: int, n_q: int
-) -> list[tuple[float, IntArray, Order]]:
-    """Return (z, cells, order) of the best unions of cells, taken in the order of their likelihood ratios."""
+) -> list[tuple[float, float, IntArray, Order]]:
+    """Return (z, remoteness, cells, order) of the best unions of cells, in the order of their likelihood ratios."""
     # Half an observation more draws the ratios of sparsely filled cells towards 1.
     ratio = np.log((count_p + 0.5) / (n_p + 0.5)) - np.log((count_q + 0.5) / (n_q + 0.5))
     descending = np.argsort(-ratio, kind="stable")
     p, q = np.cumsum(count_p[descending]) / n_p, np.cumsum(count_q[descending]) / n_q
-    return [(z, descending[: best + 1], order) for z, best, order in _best(p, q, aims, n_p, n_q)]
+    return [(z, far, descending[: best + 1], order) for z, far, best, order in _best(p, q, aims, n_p, n_q)]
 
 
 def _thinned(values: FloatArray) -> FloatArray:

@@ -11,9 +11,10 @@ from typing import Any
 from dpsco_verify.arrays import ArrayLike
 from dpsco_verify.auditing.mechanism import Mechanism
 from dpsco_verify.auditing.regions import Aims, Order
-from dpsco_verify.choices import Relation
+from dpsco_verify.choices import EPSILON_FOR_NONE, Relation
 from dpsco_verify.errors import InputError
 from dpsco_verify.privacy.claims import ApproximateDP, PrivacyClaim, PureDP
+from dpsco_verify.validation import require_number
 
 
 class Missing(enum.Enum):
@@ -26,6 +27,7 @@ MISSING = Missing.MISSING
 SEARCH = 1.0 / 3.0
 """The part of all samples that the choice of the event may use."""
 POWER = 0.9
+_LARGEST_MULTIPLE = 1e300
 _Z_POWER = 1.2816
 """The normal quantile of the power."""
 
@@ -44,6 +46,7 @@ class AuditRequest:
     log_density: Callable[[Any, Any], ArrayLike] | None
     time_limit: float
     epsilon_of_interest: float | None
+    multiple_of_interest: float
     features: Mapping[str, Callable[[Any], ArrayLike]]
     classifier: str
     pair_examples: int
@@ -63,6 +66,15 @@ class AuditRequest:
         threshold = math.log(1.0 / self.alpha)
         reach = (math.sqrt(2.0 * threshold) + _Z_POWER) / math.sqrt(fresh)
         return Aims(orders, reach, threshold / fresh)
+
+    def of_interest(self, order: Order) -> tuple[float, float]:
+        """Return the ε at δ, and the δ at ε, one of which has to be found for a pass, 0 for what cannot do."""
+        if self.epsilon_of_interest is not None:
+            return self.epsilon_of_interest, 0.0
+        nothing = order.epsilon == 0.0 and order.delta == 0.0
+        epsilon = EPSILON_FOR_NONE if nothing else order.epsilon
+        multiple = min(self.multiple_of_interest, _LARGEST_MULTIPLE)
+        return multiple * epsilon, multiple * order.delta
 
 
 def checked_pairs(d: Any, d_prime: Any, pairs: Any) -> Any:
@@ -99,6 +111,16 @@ def checked_claim(epsilon: float | None, delta: float, claim: PrivacyClaim | Non
     if epsilon is None:
         raise InputError("epsilon=None and claim=None: nothing is claimed; give epsilon, or a claim")
     return PureDP(epsilon) if delta == 0.0 else ApproximateDP(epsilon, delta)
+
+
+def checked_multiple(multiple: float) -> float:
+    """Return the multiple of the claim that is of interest."""
+    multiple = require_number("multiple_of_interest", multiple)
+    if multiple <= 1.0:
+        raise InputError(
+            f"multiple_of_interest={multiple!r} is no violation of the claim; give a number above 1, such as 3"
+        )
+    return multiple
 
 
 def checked_relation(relation: str) -> Relation:

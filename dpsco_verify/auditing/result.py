@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from dpsco_verify.choices import EPSILON_FOR_NONE
 from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.evidence import AuditVerdict
 from dpsco_verify.inference import CellCounts
@@ -16,19 +17,20 @@ from dpsco_verify.privacy.claims import PrivacyClaim
 class MinimumDetectableViolation:
     """The smallest violation that the audit would have found, on its event, with probability at least `power`.
 
+    An audit misses, and states an MDV below what is true of its event, with probability at most 1 − `power`, for
+    every mechanism (proof: :mod:`dpsco_verify.auditing.detectable`). It speaks of no other event and no other pair.
+
     Attributes
     ----------
     epsilon
-        In terms of ε at the tested δ: for δ = 0 the ε of the smallest such mechanism, else what its event shows,
-        ``log((P(E) − δ)/P'(E))``.
+        In terms of ε at the tested δ: the event's ``log((P(E) − δ)/P'(E))``.
     delta
-        In terms of δ at the tested ε: ``P(E) − e^ε P'(E)`` of at least this is found.
+        In terms of δ at the tested ε: the event's ``P(E) − e^ε P'(E)``.
     delta_excess
         By how much `delta` exceeds the claimed one.
     privacy_loss_factor
-        The same in multiples of the privacy losses that were seen: a mechanism of the same shape whose losses are
-        this many times as large is found, such as a Gaussian mechanism with so much less noise. None where no loss was
-        seen.
+        An estimate: a mechanism of the same shape whose privacy losses are this many times as large as those that were
+        seen is found, such as a Gaussian mechanism with so much less noise. None where no loss was seen.
     power
         0.9.
     """
@@ -102,7 +104,7 @@ class AuditResult:
     ----------
     verdict
         ``violated``; ``not_violated``, which says that the violations from `mdv` on would have been found; or
-        ``undecided``.
+        ``undecided``, where that is more than was asked for.
     mechanism, claim, relation
         What was audited against what.
     order, delta_at_order
@@ -131,6 +133,11 @@ class AuditResult:
         Whether the same call gives the same numbers: not so where a mechanism has its own randomness.
     notes
         What else was noticed.
+    epsilon_of_interest, multiple_of_interest
+        What had to be detectable for a pass: this ε, or in its absence this multiple of the claim.
+    samples_needed
+        Of an undecided audit: about how many samples would have let it find what is of interest, on its event; None
+        where no number would.
     neighbours
         Where no relation was given: which one the pair seems to have, or that it has none; else None.
     """
@@ -155,6 +162,8 @@ class AuditResult:
     seconds: float = field(compare=False)
     reproducible: bool
     epsilon_of_interest: float | None
+    multiple_of_interest: float
+    samples_needed: int | None
     notes: tuple[str, ...] = ()
     neighbours: str | None = None
     again: Callable[[], AuditResult] | None = field(default=None, repr=False, compare=False)
@@ -185,21 +194,44 @@ class AuditResult:
                 f"1 − {self.alpha:.3g}, ε ≥ {self.epsilon_lower:.4g} at δ = {self.delta_at_order:.4g}, and "
                 f"δ ≥ {self.delta_lower:.4g} at ε = {self.order:.4g}"
             )
-        if self.mdv is None:
-            return (
-                f"{self.mechanism} against {self.claim}: undecided, as {self.samples} samples could show no violation "
-                "at level "
-                f"{self.alpha:.3g}; give more samples"
-            )
-        would = (
-            f"this audit would have found ε ≥ {self.mdv.epsilon:.4g} at δ = {self.delta_at_order:.4g} on its event "
-            f"with probability {self.mdv.power:g}"
-        )
         if self.verdict is AuditVerdict.UNDECIDED:
             return (
-                f"{self.mechanism} against {self.claim}: undecided, as ε = {self.epsilon_of_interest:.4g} was to be "
-                f"found; {would}; give more samples"
+                f"{self.mechanism} against {self.claim}: undecided, as {self.why_undecided}; {self.way_out}"
             )
         return (
-            f"{self.mechanism} does not violate {self.claim}, as far as {self.samples} samples show; {would}"
+            f"{self.mechanism} does not violate {self.claim}, as far as {self.samples} samples show; "
+            f"{self._would_have_found}"
         )
+
+    @property
+    def _would_have_found(self) -> str:
+        if self.mdv is None:
+            return f"{self.samples} samples could show no violation at level {self.alpha:.3g}"
+        at = f"at δ = {self.delta_at_order:.4g}"
+        if self.order == 0.0 and self.delta_at_order > 0.0:
+            # Total variation speaks in δ.
+            at += f", or δ ≥ {self.mdv.delta:.4g} at ε = 0,"
+        return (
+            f"this audit would have found ε ≥ {self.mdv.epsilon:.4g} {at} on its event with probability "
+            f"{self.mdv.power:g}"
+        )
+
+    @property
+    def why_undecided(self) -> str:
+        """What was to be found and would not have been, in words, of an undecided audit."""
+        if self.mdv is None:
+            return self._would_have_found
+        if self.epsilon_of_interest is not None:
+            wanted = f"ε = {self.epsilon_of_interest:.4g}"
+        elif self.order == 0.0 and self.delta_at_order == 0.0:
+            wanted = f"ε = {self.multiple_of_interest * EPSILON_FOR_NONE:.4g}"
+        else:
+            wanted = f"a violation of {self.multiple_of_interest:g} times the claim"
+        return f"{wanted} was to be found; {self._would_have_found}"
+
+    @property
+    def way_out(self) -> str:
+        """What an undecided audit needs, in words."""
+        if self.samples_needed is None:
+            return "no number of samples would do"
+        return f"give more samples, about {self.samples_needed:,}"

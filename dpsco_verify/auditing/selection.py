@@ -15,22 +15,22 @@ from dpsco_verify.auditing.features import Feature, bit_features, standard_featu
 from dpsco_verify.auditing.likelihood_ratio import learned_likelihood_ratio
 from dpsco_verify.auditing.outputs import Outputs, join
 from dpsco_verify.auditing.regions import (
-    DOUBT,
     Aims,
     Candidate,
     Order,
     atom_candidates,
     feature_candidates,
     rating,
-    strengthened,
+    remoteness,
 )
 from dpsco_verify.inference.bets import bet_fractions, log_factors
 
-_FINALISTS = 48
+_FINALISTS = 24
 _CAUTION = 0.1
 """One-sided level of the bounds of P(E) and P'(E) at which candidates are compared."""
 _BEYOND_DOUBT = 1e-9
-_SIMPLICITY = 0.5
+_SIMPLICITY = 0.15
+"""By what part of its remoteness each further piece of an event makes it less promising."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,9 +46,8 @@ class Choice:
         sample shows no violation.
     frequency, frequency_neighbour
         How often the event occurred there on the data set on which it is likelier, and on the other.
-    prospect
-        ``z`` against the stronger claim, less half a standard error for each further piece of the event: what it
-        promises where no violation shows.
+    remoteness
+        How far it is from what the test finds, and a little more for each further piece of the event.
     rating
         ``z`` on the part of the sample that had no say in building the event.
     tried
@@ -59,7 +58,7 @@ class Choice:
     growth: float
     frequency: float
     frequency_neighbour: float
-    prospect: float
+    remoteness: float
     rating: float
     tried: int
 
@@ -113,11 +112,13 @@ def select(
     candidates += _learned(first, second, aims, classifier)
     if not candidates:
         return None
-    # The candidates of each kind that rate best: those against the claim and those against the stronger one.
     finalists = sorted(candidates, key=lambda c: -c.rating)[:_FINALISTS]
+    finalists += [
+        c for c in sorted(candidates, key=lambda c: c.remoteness)[:_FINALISTS] if c not in finalists
+    ]
     return max(
         (_judged(candidate, *rest, aims, tried=len(candidates)) for candidate in finalists),
-        key=lambda choice: (choice.growth if choice.growth >= aims.needed else 0.0, choice.prospect),
+        key=lambda choice: (choice.growth if choice.growth >= aims.needed else 0.0, -choice.remoteness),
     )
 
 
@@ -174,15 +175,14 @@ def _judged(
     high = float(betainccinv(in_q + 1, n_q - in_q, level)) if in_q < n_q else 1.0
     p, q = in_p / n_p, in_q / n_q
     frequencies = (np.array([p]), np.array([q]))
-    stronger = strengthened(candidate.order, aims.reach)
     z = float(rating(*frequencies, [candidate.order], n_p, n_q)[0, 0])
-    prospect = float(rating(*frequencies, [stronger], n_p, n_q, doubt=DOUBT)[0, 0])
+    far = float(remoteness(*frequencies, [candidate.order], n_p, n_q, reach=aims.reach)[0][0, 0])
     return Choice(
         candidate=candidate,
         growth=growth_rate(low, high, candidate.order),
         frequency=p,
         frequency_neighbour=q,
-        prospect=prospect - _SIMPLICITY * min(candidate.region.pieces - 1, 4),
+        remoteness=far + _SIMPLICITY * abs(far) * min(candidate.region.pieces - 1, 4),
         rating=z,
         tried=tried,
     )

@@ -13,19 +13,36 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpsco_verify.choices import ERROR_BUDGET, FEWEST_SAMPLES, SAMPLES, Profile, Relation
+from dpsco_verify.choices import (
+    ERROR_BUDGET,
+    FEWEST_SAMPLES,
+    MULTIPLE_OF_INTEREST,
+    SAMPLES,
+    Profile,
+    Relation,
+)
 from dpsco_verify.cli.options import ChoiceOf, chosen_formats, format_option
 from dpsco_verify.cli.progress import progress
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence.exit_code import ExitCode
 
 if TYPE_CHECKING:
+    from dpsco_verify.auditing import EpsilonEstimate
     from dpsco_verify.evidence import AuditRecord
     from dpsco_verify.execution.own_process import Tell
     from dpsco_verify.gating.config import GateConfig
     from dpsco_verify.gating.run import Planned
 
 _OF_THE_RUN = ("error_budget", "seed", "profile")
+_OF_A_VERDICT = (
+    "epsilon",
+    "rho",
+    "mu",
+    "renyi_alpha",
+    "renyi_epsilon",
+    "epsilon_of_interest",
+    "multiple_of_interest",
+)
 _MORE = """\b
 MODULE:MECHANISM is mechanism(dataset, size, rng) and returns `size`
 independent outputs: an array of shape (size, ...) or a list. The working
@@ -55,8 +72,12 @@ A configuration (--config) runs many audits on one error budget:
   epsilon = 1.0                   # delta; or rho, mu,
                                   # renyi_alpha and renyi_epsilon
   # relation, samples, name, weight, time_limit, epsilon_of_interest,
-  # per_call, floating_point, seeded
+  # multiple_of_interest, per_call, floating_point, seeded
 In pyproject.toml the same tables stand under tool.dpsco-verify.
+
+\b
+--estimate asks for no claim: for each pair it prints a lower bound on epsilon
+at --delta, with its event, all with confidence 1 - error budget together.
 
 \b
 Exit codes: 0 no claim violated; 1 at least one violated; 2 wrong usage or bad
@@ -112,11 +133,22 @@ program. Below 64 only what was judged as a whole.
     help="Undecided unless an epsilon of this size would have been found.",
 )
 @click.option(
+    "--multiple-of-interest",
+    type=click.FloatRange(1, min_open=True),
+    help="Undecided unless a violation of so many times the claim would have been found; more lowers the bar.  "
+    f"[default: {MULTIPLE_OF_INTEREST:g}]",
+)
+@click.option(
     "--per-call", is_flag=True, help="The mechanism takes a data set (and rng) and returns one output."
 )
 @click.option("--floating-point", is_flag=True, help="Judge the last bits of doubles too.")
 @click.option("--unseeded", is_flag=True, help="The program draws its own randomness.")
 @click.option("--name", metavar="TEXT", help="What the report calls the mechanism.")
+@click.option(
+    "--estimate",
+    is_flag=True,
+    help="Print the largest epsilon at --delta that the outputs refute, whatever is claimed, and gate nothing.",
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -141,6 +173,9 @@ def gate(
         raise click.UsageError("give one of MODULE:MECHANISM, --command and --config")
     if config is None and select:
         raise click.UsageError("--select chooses among the audits of a --config")
+    if settings.pop("estimate"):
+        _estimate(mechanism, config, settings)
+        return
     from rich.console import Console
 
     from dpsco_verify.reporting import check_writable, print_report, write_reports
@@ -155,6 +190,28 @@ def gate(
     print_report(record, Console())
     click.echo(f"Reports: {out}")
     sys.exit(record.exit_code)
+
+
+def _estimate(mechanism: str | None, config: Path | None, settings: dict[str, Any]) -> None:
+    """Print a lower bound on ε for each pair."""
+    given = [f"--{name.replace('_', '-')}" for name in _OF_A_VERDICT if settings[name] is not None]
+    given += ["--config"] if config is not None else []
+    if given:
+        raise click.UsageError(f"--estimate gates nothing and cannot be combined with {', '.join(given)}")
+    chosen = _of_one_audit(mechanism, settings)
+    with _ended_in_order():
+        found = _judged(partial(_bounds, chosen))
+    for estimate in found:
+        click.echo(estimate.summary)
+
+
+def _bounds(chosen: GateConfig, tell: Tell) -> tuple[EpsilonEstimate, ...]:
+    """Return the lower bounds, in a process whose mechanisms may do what they like to it."""
+    from dpsco_verify.gating.load import make_importable
+    from dpsco_verify.gating.run import run_estimates
+
+    make_importable(Path.cwd())
+    return run_estimates(chosen, progress=tell)
 
 
 def _judge(

@@ -23,9 +23,16 @@ from dpsco_verify.errors import InputError
 @click.option(
     "--epsilon",
     type=float,
-    help="The total epsilon: of the whole run, as `gate` and `compare` mean it; noise and steps by Theorem 5.3.",
+    help="The total epsilon: of the whole run, as `gate` and `compare` mean it.",
 )
 @click.option("--delta", type=float, help="The total delta.")
+@click.option(
+    "--noise-from",
+    type=click.Choice(["accountant", "theorem"]),
+    default="accountant",
+    show_default=True,
+    help="For --epsilon and --delta: the least noise that the bound on a whole run proves, or Theorem 5.3's.",
+)
 @click.option("--level", type=float, default=0.5, show_default=True, help="The level of the quantile loss.")
 @click.option(
     "--threshold", type=float, default=1.0, show_default=True, help="The threshold of the Huber loss."
@@ -68,7 +75,7 @@ from dpsco_verify.errors import InputError
     type=click.Choice(["error", "allow"]),
     default="error",
     show_default=True,
-    help="What happens outside the theorem's conditions, where the paper claims nothing.",
+    help="With --noise-from theorem: what happens outside its conditions, where the paper claims nothing.",
 )
 def run(
     data: Path,
@@ -82,6 +89,9 @@ def run(
     """Run Algorithm 1 once on DATA, comma-separated numbers, one point a line; print JSON.
 
     A point is z for the linear loss, and features followed by a target (or a label of -1 or 1) for the others.
+
+    For --epsilon and --delta the noise is calibrated for the whole run; "calibrated_from" says by what, and "guarantee"
+    holds the bounds on delta and a certificate.
 
     The noise comes from the operating system's entropy, so no two runs are alike.
     """

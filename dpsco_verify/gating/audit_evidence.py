@@ -167,7 +167,7 @@ def evidence_of(result: AuditResult) -> dict[str, Quantity]:
         "delta_lower_bound": _finite(result.delta_lower, f"{at_epsilon}, {sure}"),
         "mdv_epsilon": _finite(
             mdv.epsilon if mdv else None,
-            f"an ε of this size {at_delta} would have been found with probability {mdv.power:g}"
+            f"an ε of this size {at_delta} would have been found on the event with probability {mdv.power:g}"
             if mdv
             else _no_mdv(result),
         ),
@@ -177,11 +177,19 @@ def evidence_of(result: AuditResult) -> dict[str, Quantity]:
         ),
         "mdv_privacy_loss_factor": _finite(
             mdv.privacy_loss_factor if mdv else None,
-            "a mechanism of the same shape whose privacy losses are so many times as large would have been found"
+            "about: a mechanism of the same shape whose privacy losses are so many times as large would have been found"
             if mdv and mdv.privacy_loss_factor is not None
             else "no privacy loss was seen"
             if mdv
             else _no_mdv(result),
+        ),
+        "samples_needed": Quantity(
+            value=result.samples_needed,
+            note="about, to find on this event what is of interest"
+            if result.samples_needed
+            else "no number of samples would do"
+            if result.verdict is AuditVerdict.UNDECIDED
+            else "decided",
         ),
         "event": Quantity(value=w.event),
         "frequency": Quantity(value=w.frequency, note="of the event, on D"),

@@ -14,7 +14,14 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from dpsco_verify.choices import ERROR_BUDGET, FEWEST_SAMPLES, SAMPLES, Profile, Relation
+from dpsco_verify.choices import (
+    ERROR_BUDGET,
+    FEWEST_SAMPLES,
+    MULTIPLE_OF_INTEREST,
+    SAMPLES,
+    Profile,
+    Relation,
+)
 from dpsco_verify.errors import InputError
 from dpsco_verify.privacy.claims import PrivacyClaim, claim_from
 
@@ -44,7 +51,9 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     time_limit
         Seconds that one call may take.
     epsilon_of_interest
-        The audit is undecided unless an ε of this size would have been found.
+        The audit is undecided unless an ε of this size would have been found; by default, unless
+    multiple_of_interest
+        a violation of so many times the claim would have been; above 1.
     per_call
         Whether the mechanism takes one data set (and a generator, if it takes two arguments) and returns one output.
     floating_point
@@ -68,6 +77,7 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     weight: Positive = 1.0
     time_limit: Positive = 60.0
     epsilon_of_interest: Positive | None = None
+    multiple_of_interest: Annotated[float, Meta(gt=1)] = MULTIPLE_OF_INTEREST
     per_call: bool = False
     floating_point: bool = False
     seeded: bool = True

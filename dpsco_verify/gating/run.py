@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from dpsco_verify.auditing import AuditResult, MechanismError, audit
+from dpsco_verify.auditing import (
+    AuditResult,
+    EpsilonEstimate,
+    MechanismError,
+    audit,
+    estimate_epsilon,
+)
 from dpsco_verify.auditing.pairs import require_pair
 from dpsco_verify.auditing.program import Program
 from dpsco_verify.errors import InputError
@@ -158,26 +164,75 @@ def run_gate(
 
 
 def _audited(one: Planned) -> AuditResult:
+    with _started(one.entry, one.mechanism) as time_limit:
+        return audit(
+            one.mechanism,
+            pairs=one.pairs,
+            claim=one.claim,
+            relation=one.entry.relation,
+            alpha=one.alpha,
+            samples=one.samples,
+            seed=one.seed,
+            time_limit=time_limit,
+            epsilon_of_interest=one.entry.epsilon_of_interest,
+            multiple_of_interest=one.entry.multiple_of_interest,
+            floating_point=one.entry.floating_point,
+            name=one.entry.title,
+        )
+
+
+def run_estimates(config: GateConfig, *, progress: Progress | None = None) -> tuple[EpsilonEstimate, ...]:
+    """Return a lower bound on ε for each pair of the one audit of `config`, at its δ; its claim has no part in it.
+
+    All bounds hold together with confidence 1 − `config.error_budget`.
+
+    Raises
+    ------
+    InputError
+        If anything that it names is missing or unusable, or its pairs are a strategy.
+    MechanismError
+        If the mechanism cannot be audited.
+    """
+    [entry] = config.audit
+    entry.require_one_mechanism()
+    mechanism, pairs = _mechanism(entry), _pairs(entry)
+    if not isinstance(pairs, list):
+        raise InputError(
+            f"pair={', '.join(entry.pairs)!r} is a strategy, whose worst pair depends on a claim; give pairs"
+        )
+    found = []
+    with _started(entry, mechanism) as time_limit:
+        for number, pair in enumerate(pairs):
+            if progress is not None:
+                progress(number, len(pairs), entry.title)
+            found.append(
+                estimate_epsilon(
+                    mechanism,
+                    pair,
+                    entry.delta or 0.0,
+                    relation=entry.relation,
+                    alpha=config.error_budget / len(pairs),
+                    samples=config.samples(entry),
+                    seed=config.seed,
+                    time_limit=time_limit,
+                    floating_point=entry.floating_point,
+                    name=entry.title if len(pairs) == 1 else f"{entry.title}, pair {number + 1}",
+                )
+            )
+    return tuple(found)
+
+
+@contextmanager
+def _started(entry: AuditEntry, mechanism: Any) -> Iterator[float]:
+    """Start a program, and end it; give the seconds that one call may take."""
     with ExitStack() as stack:
-        time_limit = one.entry.time_limit
-        if isinstance(one.mechanism, Program):
-            stack.enter_context(one.mechanism)
+        time_limit = entry.time_limit
+        if isinstance(mechanism, Program):
+            stack.enter_context(mechanism)
             time_limit += _PROGRAM_MARGIN
         try:
-            return audit(
-                one.mechanism,
-                pairs=one.pairs,
-                claim=one.claim,
-                relation=one.entry.relation,
-                alpha=one.alpha,
-                samples=one.samples,
-                seed=one.seed,
-                time_limit=time_limit,
-                epsilon_of_interest=one.entry.epsilon_of_interest,
-                floating_point=one.entry.floating_point,
-                name=one.entry.title,
-            )
+            yield time_limit
         except MechanismError as error:
-            if one.entry.command is not None and "ignores the rng" in str(error):
+            if entry.command is not None and "ignores the rng" in str(error):
                 raise MechanismError(f"{error}; a program that does so is run with {_UNSEEDED}") from None
             raise

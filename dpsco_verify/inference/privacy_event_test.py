@@ -22,7 +22,7 @@ where what lies beyond the blocks counts as missed.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -145,10 +145,28 @@ def power_lower_bound(
     `precision` in (0, 1) is the power for which the bound is meant: the probabilities given away to the side
     events are fixed fractions of 1 − precision.
     """
-    q = require_probability("q", q)
-    p = require_probability("p", p)
+    return power_function(
+        epsilon=epsilon,
+        delta=delta,
+        samples=samples,
+        alpha=alpha,
+        precision=precision,
+        fractions=fractions,
+    )(require_probability("p", p), require_probability("q", q))
+
+
+def power_function(
+    *,
+    epsilon: float,
+    delta: float,
+    samples: int,
+    alpha: float,
+    precision: float = 0.9,
+    fractions: ArrayLike | None = None,
+) -> Callable[[float, float], float]:
+    """Return :func:`power_lower_bound` as a function of (p, q), for many points of one design."""
     design = _Design.of(epsilon=epsilon, delta=delta, samples=samples, alpha=alpha, fractions=fractions)
-    return max(0.0, 1.0 - design.miss(p, q, power=precision))
+    return lambda p, q: max(0.0, 1.0 - design.miss(p, q, power=precision))
 
 
 def minimum_detectable_violation(

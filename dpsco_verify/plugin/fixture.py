@@ -61,7 +61,7 @@ class AssertPrivate:
             How messages and the report name the mechanism.
         options
             What else :func:`dpsco_verify.auditing.audit` takes, such as ``log_density``, ``time_limit`` or
-            ``epsilon_of_interest``; but the level and the seed, which are the session's.
+            ``multiple_of_interest``; but the level and the seed, which are the session's.
 
         Returns
         -------

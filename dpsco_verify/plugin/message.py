@@ -38,6 +38,7 @@ def violated(result: AuditResult, asked: AskedAudit) -> str:
         ("seen", f"{w.occurrences:,} {of} D, {w.occurrences_neighbour:,} {of} D'"),
         ("hence", f"{bounds}, with confidence 1 − {result.alpha:.3g}"),
         ("evidence", f"{evidence}, seed {w.seed}"),
+        ("note", "; ".join(result.notes)),
     ]
     head = f"{result.mechanism} violates {result.claim}{_under(result)}"
     return _laid_out(head, [*rows, *_repeat(result, asked)])
@@ -45,15 +46,16 @@ def violated(result: AuditResult, asked: AskedAudit) -> str:
 
 def undecided(result: AuditResult, asked: AskedAudit) -> str:
     """Return the message for an audit that could not decide: what it could have found, and what to raise."""
-    if result.mdv is None:
-        why = f"{result.samples:,} samples could show no violation at level {result.alpha:.3g}"
-    else:
-        why = (
-            f"ε = {result.epsilon_of_interest:.4g} was to be found with probability {result.mdv.power:g}, but only "
-            f"ε ≥ {result.mdv.epsilon:.4g} would have been, at δ = {result.delta_at_order:.4g}"
-        )
     head = f"{result.mechanism} against {result.claim}{_under(result)}: undecided"
-    return _laid_out(head, [("why", why), ("raise", _what_to_raise(result, asked)), *_repeat(result, asked)])
+    return _laid_out(
+        head,
+        [
+            ("why", result.why_undecided),
+            ("needs", result.way_out),
+            ("raise", _what_to_raise(result, asked)),
+            *_repeat(result, asked),
+        ],
+    )
 
 
 def data_in_words(data: Any) -> str:
@@ -84,6 +86,8 @@ def _what_to_raise(result: AuditResult, asked: AskedAudit) -> str:
     if profiles and not asked.own_samples:
         ways.insert(0, f"--dpsco-profile={profiles[0]} ({SAMPLES[profiles[0]]:,} samples)")
     ways.append(f"--dpsco-error-budget (now {asked.settings.error_budget:g})")
+    if result.epsilon_of_interest is None:
+        ways.append(f"multiple_of_interest= (now {result.multiple_of_interest:g})")
     text = " or ".join(ways)
     if asked.test.charged > 1:
         text += (

@@ -3,23 +3,23 @@
 **What the transcript is.** Whether a draw is fresh does not depend on which points were drawn before. So the
 algorithm shuffles the data, processes the first K points one by one, and inserts noise-only steps at times that do
 not depend on the data; K = ⌊n/2⌋ + 1 under the loop's rule, and K ≤ min(τ, n) when the number of iterations τ is
-fixed. For fixed τ, K is a function of τ independent draws each of which changes it by at most 1, so by McDiarmid's
-inequality ``P(K > E K + √(τ log(1/β)/2)) ≤ β``, which costs β of δ. The transcript is a function of the K noisy
-gradients, each with noise N(0, σ²I) at a query that depends on earlier noisy gradients alone. A transcript of fewer
-than K points is one with constant queries at the end, hence covered by the bounds for K.
+fixed. The transcript is a function of the K noisy gradients, each with noise N(0, σ²I) at a query that depends on
+earlier noisy gradients alone. A transcript of fewer than K points is one with constant queries at the end, hence
+covered by the bounds for K.
+
+For fixed τ, with ``p = 1 − (1 − 1/n)^τ``, ``P(K ≥ k) ≤ β = exp(−n kl(k/n, p))`` for k ≥ np, kl being the divergence of
+two coins: more than k − 1 points cost β of δ. For j given points are all drawn with probability at most ``p^j``:
+that one of them is not drawn leaves more draws to the others. So ``E z^K = Σ_j C(n, j)(z − 1)^j P(j given are
+drawn)`` is for z ≥ 1 at most what it is for n independent coins, and Chernoff's bound is theirs.
 
 **Upper bounds.** Let μ = 2L/σ, ``q = K/n``, ``e^ε = 1 + q(e^ε̂ − 1)``.
 
 1. The K points are a sample without replacement, so (Balle, Barthe and Gaboardi 2018, Theorem 9)
-   ``δ(ε) ≤ q δ_K(ε̂)``, δ_K being the curve of K shuffled points of which one is replaced.
-2. Given where the replaced point stands, the two laws differ in one Gaussian step and the rest is post-processing:
-   ``δ_K(ε̂) ≤ δ_G(ε̂; μ)`` (one use).
-3. Each step is an (ε₀, δ₀) local randomizer with ``δ₀ = δ_G(ε₀; μ)``. Feldman, McMillan and Talwar (2021), Theorem
-   3.1 and its extension to approximate local privacy, which allow adaptive randomizers: for
-   ``ε₀ ≤ log(K/(16 log(2/δ_s)))`` and ``a = 8√(e^ε₀ log(4/δ_s)/K) + 8e^ε₀/K``, the order
-   ``ε_s = log(1 + tanh(ε₀/2) a)`` has ``δ_K(ε_s) ≤ δ_s + (e^{ε_s} + 1)(1 + e^{−ε₀}/2) K δ₀``. The authors' own
-   program asks for ``log(4/δ_s)`` in the condition and has ``(1 − e^{−ε₀})/(1 + e^{−ε₀}/(1 + a))`` for the tanh;
-   both are the more cautious ones, and are what is used here.
+   ``δ(ε) ≤ q δ_K(ε̂)``, δ_K being the curve of K shuffled points of which one is replaced. Given where the replaced
+   point stands, the two laws differ in one Gaussian step and the rest is post-processing: ``δ_K(ε̂) ≤ δ_G(ε̂; μ)``
+   (one use).
+2. For K < n the bound on a whole run of ``docs/whole-run.md``, by the envelope's exponential moment
+   (:mod:`dpsco_verify.privacy.whole_run.moments`).
 
 **Lower bounds.** By post-processing to one real number, with the differing gradient +L against −L.
 
@@ -33,23 +33,22 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import flint
+from scipy import special
 
 from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.privacy.balls import ball, gaussian_delta, upper_tail
 from dpsco_verify.privacy.single_step import inner_epsilon_ball
+from dpsco_verify.privacy.whole_run.moments import moment_bound
 
 PRECISION = 192
 """Bits of the balls; every decision is a strict comparison of balls."""
 
 TAIL_SHARE = Fraction(1, 1000)
 """The part of δ that may be spent on a run with more distinct points than is typical."""
-
-_QUANTILES = tuple(Fraction(k, 4) for k in (*range(2, 33), *range(34, 61, 2)))
-_SPLITS = (Fraction(1, 2), Fraction(99, 100))
 
 
 class Status(enum.StrEnum):
@@ -66,7 +65,7 @@ class Route(enum.StrEnum):
     """The bound that decided."""
 
     ONE_USE = "one use"
-    SHUFFLING = "shuffling"
+    WHOLE_RUN = "the whole run"
     FIRST_INCREMENT = "first increment"
     SUM = "sum of increments"
     NONE = "none"
@@ -122,37 +121,14 @@ def one_use_delta(transcript: Transcript, epsilon: flint.arb, mu: flint.arb) -> 
     return q * gaussian_delta(inner_epsilon_ball(q, epsilon), mu)
 
 
-def shuffled_epsilon(k: int, epsilon_0: flint.arb, delta: flint.arb) -> flint.arb | None:
-    """Return ε_s of the shuffling theorem for k pure ε₀ randomizers, or None where its condition is not met."""
-    if not (delta > 0 and delta < 1):
+def whole_run_delta(
+    transcript: Transcript, epsilon: flint.arb, mu: flint.arb, *, target: flint.arb
+) -> flint.arb | None:
+    """Return an upper bound on δ(ε), good where it is near `target`; None where there is none, as for K = n."""
+    n, used = transcript.n, transcript.used
+    if used == n:
         return None
-    log_term = (4 / delta).log()
-    if not epsilon_0.exp() * 16 * log_term <= k:
-        return None
-    a = 8 * (epsilon_0.exp() * log_term / k).sqrt() + 8 * epsilon_0.exp() / k
-    share = -(-epsilon_0).expm1() / (1 + (-epsilon_0).exp() / (1 + a))
-    return (1 + share * a).log()
-
-
-def shuffling_proves(transcript: Transcript, epsilon: flint.arb, delta: flint.arb, mu: flint.arb) -> bool:
-    """Say whether the shuffling theorem shows ``δ(ε) ≤ δ``; a ladder of ε₀ and two divisions of δ are tried."""
-    k = transcript.used
-    q = ball(Fraction(k, transcript.n))
-    order, budget = inner_epsilon_ball(q, epsilon), delta / q
-    if not 16 * (4 / budget).log() <= k:
-        return False
-    for quantile in _QUANTILES:
-        epsilon_0 = mu * ball(quantile) + mu * mu / 2
-        delta_0 = gaussian_delta(epsilon_0, mu)
-        price = (order.exp() + 1) * (1 + (-epsilon_0).exp() / 2) * k * delta_0
-        for part in _SPLITS:
-            delta_s = budget * ball(part)
-            if not price + delta_s <= budget:
-                continue
-            proven = shuffled_epsilon(k, epsilon_0, delta_s)
-            if proven is not None and proven <= order:
-                return True
-    return False
+    return moment_bound(n=n, points=used, epsilon=epsilon, mu=mu, target=target)
 
 
 def first_increment_delta(transcript: Transcript, epsilon: flint.arb, mu: flint.arb) -> flint.arb:
@@ -204,14 +180,18 @@ def proves(transcript: Transcript, *, epsilon: flint.arb, delta: flint.arb, mu: 
     """Return the upper bound that shows (ε, δ)-differential privacy, or NONE."""
     if one_use_delta(transcript, epsilon, mu) <= delta:
         return Route.ONE_USE
-    if shuffling_proves(transcript, epsilon, delta, mu):
-        return Route.SHUFFLING
-    if transcript.fixed:
-        beta = delta * ball(TAIL_SHARE)
-        typical = _typical(transcript, beta)
-        if typical is not None and shuffling_proves(typical, epsilon, delta - beta, mu):
-            return Route.SHUFFLING
+    if _whole_run_proves(transcript, epsilon, delta, mu):
+        return Route.WHOLE_RUN
+    beta = delta * ball(TAIL_SHARE)
+    usual = used_at_most(transcript, beta)
+    if usual.rare and _whole_run_proves(replace(transcript, used=usual.points), epsilon, delta - beta, mu):
+        return Route.WHOLE_RUN
     return Route.NONE
+
+
+def _whole_run_proves(transcript: Transcript, epsilon: flint.arb, delta: flint.arb, mu: flint.arb) -> bool:
+    bound = whole_run_delta(transcript, epsilon, mu, target=delta)
+    return bound is not None and bool(bound <= delta)
 
 
 def refutes(transcript: Transcript, *, epsilon: flint.arb, delta: flint.arb, mu: flint.arb) -> Route:
@@ -223,16 +203,63 @@ def refutes(transcript: Transcript, *, epsilon: flint.arb, delta: flint.arb, mu:
     return Route.NONE
 
 
-def _typical(transcript: Transcript, beta: flint.arb) -> Transcript | None:
-    """Return the transcript with the number of points that is exceeded with probability at most β, if it is smaller."""
+@dataclass(frozen=True, kw_only=True)
+class Used:
+    """A number of points that bounds how many are used, and whether that is so but for a rare event."""
+
+    points: int
+    rare: bool
+
+
+def used_at_most(transcript: Transcript, beta: flint.arb) -> Used:
+    """Return a number of points that is exceeded with probability at most β."""
+    n, tau, cap = transcript.n, transcript.increments, transcript.used
+    always = Used(points=cap, rare=False)
+    if not (transcript.fixed and beta > 0 and beta < 1):
+        return always
+    chance = probability_drawn(n, tau)
+    p, least = float(chance), -float(beta.log())
+    low, high = math.ceil(n * p), cap
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if n * _coins(middle / n, p) >= least else (middle, high)
+    points = high + n // 10**12 + 1  # what doubles may have missed
+    if points >= cap or not points + 1 > n * chance:
+        return always
+    rare = n * _coins_ball(ball(Fraction(points + 1, n)), chance) >= -beta.log()
+    return Used(points=points, rare=True) if rare else always
+
+
+def used_at_least(transcript: Transcript, beta: flint.arb) -> Used:
+    """Return a number of points that is not reached with probability at most β.
+
+    j given points are all missed with probability ``(1 − j/n)^τ``, at most ``(1 − 1/n)^{jτ}``: as above, with the
+    coins of the points that are missed.
+    """
     n, tau = transcript.n, transcript.increments
-    if not beta < 1:
-        return None
-    bound = n * probability_drawn(n, tau) + (-tau * beta.log() / 2).sqrt()
-    used = math.ceil(float(bound.upper()) * (1.0 + 1e-12)) + 1
-    if used >= transcript.used:
-        return None
-    return Transcript(n=n, used=used, increments=tau, fixed=True)
+    if not transcript.fixed:
+        return Used(points=transcript.used, rare=False)
+    chance = probability_drawn(n, tau)
+    p, least = float(chance), -float(beta.log())
+    low, high = 1, math.floor(n * p)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if n * _coins(middle / n, p) >= least else (low, middle)
+    points = low - n // 10**12  # fewer than this have the probability
+    share = ball(Fraction(points - 1, n))
+    if points <= 1 or not n * _coins_ball(share, chance) >= -beta.log():
+        return Used(points=1, rare=False)
+    return Used(points=points, rare=True)
+
+
+def _coins_ball(share: flint.arb, chance: flint.arb) -> flint.arb:
+    heads = share * (share / chance).log()
+    return heads if share >= 1 else heads + (1 - share) * ((1 - share) / (1 - chance)).log()
+
+
+def _coins(share: float, chance: float) -> float:
+    """Return ``kl(share, chance)``."""
+    return float(special.rel_entr(share, chance) + special.rel_entr(1.0 - share, 1.0 - chance))
 
 
 def largest_factor(fails: Callable[[Fraction], bool], *, low: float, high: float) -> float | None:
@@ -245,14 +272,16 @@ def largest_factor(fails: Callable[[Fraction], bool], *, low: float, high: float
     return low
 
 
-def smallest_factor(holds: Callable[[Fraction], bool], *, low: float, high: float) -> float | None:
-    """Return the smallest factor in [low, high], to 0.1 %, at which `holds` by bisection; None if not at `high`.
+def smallest_factor(
+    holds: Callable[[Fraction], bool], *, low: float, high: float, within: float = 1.001
+) -> float | None:
+    """Return the smallest factor in [low, high], up to `within`, at which `holds` by bisection; None if not at `high`.
 
     `holds` is checked at what is returned, so a bound that is not monotone costs sharpness, never soundness.
     """
     if not holds(Fraction(high)):
         return None
-    while high / low > 1.001:
+    while high / low > within:
         middle = math.sqrt(low * high)
         low, high = (low, middle) if holds(Fraction(middle)) else (middle, high)
     return high

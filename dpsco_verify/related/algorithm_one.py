@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,7 @@ from dpsco_verify.algorithm import (
     utility_step_size,
 )
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.privacy.balls import ball
-from dpsco_verify.privacy.transcript import Route, loop_transcript, proves, smallest_factor
+from dpsco_verify.privacy.whole_run import calibrate
 from dpsco_verify.related.budget import Guarantee, PrivacyBudget
 from dpsco_verify.related.conditions import Condition, bounded_set, positive_delta
 from dpsco_verify.related.system import Calibration, Fit, System
@@ -30,16 +28,14 @@ from dpsco_verify.related.task import Task
 
 _SMALLEST_N = 2
 """The fewest points of a run that can stop half-way."""
-_MOST_NOISE = 1e6
-"""In units of L; more would drown any signal."""
 
 
 class AlgorithmOne(System):
     """Algorithm 1 with batches of one point and the least noise that a certified bound on its transcript allows.
 
     The noise on a step is ``N(0, σ²I)``, the subgradient's sensitivity is 2L, and at most ``⌊n/2⌋ + 1`` of the n points
-    are used, each once: σ is the smallest (to 0.1 %) at which one of the upper bounds of
-    :mod:`dpsco_verify.privacy.transcript` proves (ε, δ)-differential privacy of all iterates. ``η = D/(√n(L + σ√d))``,
+    are used, each once: σ is the smallest at which the bound of :mod:`dpsco_verify.privacy.whole_run` proves
+    (ε, δ)-differential privacy of all iterates. ``η = D/(√n(L + σ√d))``,
     and Theorem ``thm:utility_guarantee`` (4.4) bounds the excess risk by ``(5/2) D(L + σ√d)/√n``.
     """
 
@@ -184,13 +180,4 @@ def _printed_schedule(task: Task, n: int, budget: PrivacyBudget) -> Schedule:
 @functools.lru_cache(maxsize=1024)
 def _certified_noise(n: int, epsilon: float, delta: float) -> float:
     """Return σ/L."""
-    transcript = loop_transcript(n)
-    order, room = ball(Fraction(epsilon)), ball(Fraction(delta))
-
-    def holds(ratio: Fraction) -> bool:
-        return proves(transcript, epsilon=order, delta=room, mu=2 / ball(ratio)) is not Route.NONE
-
-    found = smallest_factor(holds, low=1e-3, high=_MOST_NOISE)
-    if found is None:
-        raise AssertionError(f"no noise up to {_MOST_NOISE:g} L proves ({epsilon:g}, {delta:g})")
-    return found
+    return calibrate(n=n, epsilon=epsilon, delta=delta, certify=False).sigma_over_lipschitz

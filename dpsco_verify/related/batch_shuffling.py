@@ -9,11 +9,17 @@ the size alone.
 Theorem 9). The replaced point lies in a batch of size g with probability ``p_g = K_g g/m``, K_g the number of
 those, so by convexity ``δ_m(ε̂) ≤ Σ_g p_g δ_g(ε̂)``, where δ_g is the curve given the size. For it
 
-1. given the batch, the two laws differ in one Gaussian step: ``δ_g ≤ δ_G(ε̂; μ_g)`` (one use); 2. given how the
-points are grouped, the order of the K_g groups of size g is uniform: they are K_g shuffled elements of
-   which one is replaced, each met by a Gaussian local randomizer that may depend on earlier releases, and the
-   shuffling bound of :mod:`dpsco_verify.privacy.transcript` holds with K_g. Its proof compares the replaced group
-   with all the others, which are up to 2L from it, not 2L/g: the randomizers' ratio is ``gμ_g = 2L/σ``.
+1. given the batch, the two laws differ in one Gaussian step: ``δ_g ≤ δ_G(ε̂; μ_g)`` (one use);
+2. given how the points are grouped, the order of the K_g groups of size g is uniform: they are K_g shuffled elements
+   of which one is replaced, each met by a Gaussian local randomizer that may depend on earlier releases, and the
+   shuffling theorem below holds with K_g. Its proof compares the replaced group with all the others, which are up to
+   2L from it, not 2L/g: the randomizers' ratio is ``μ = gμ_g = 2L/σ``.
+
+**Shuffling.** Each step is an (ε₀, δ₀) local randomizer with ``δ₀ = δ_G(ε₀; μ)``. Feldman, McMillan and Talwar (2021),
+Theorem 3.1 and its extension to approximate local privacy, which allow adaptive randomizers: for ``ε₀ ≤ log(K/(16
+log(2/δ_s)))`` and ``a = 8√(e^ε₀ log(4/δ_s)/K) + 8e^ε₀/K``, the order ``ε_s = log(1 + tanh(ε₀/2) a)`` has ``δ_K(ε_s) ≤
+δ_s + (e^{ε_s} + 1)(1 + e^{−ε₀}/2) K δ₀``. The authors' own program asks for ``log(4/δ_s)`` in the condition and has
+``(1 − e^{−ε₀})/(1 + e^{−ε₀}/(1 + a))`` for the tanh; both are the more cautious ones, and are what is used here.
 
 So a point hides among the other batches only behind noise for a whole gradient, and the size of its batch helps
 in (1) alone.
@@ -32,12 +38,16 @@ import flint
 from dpsco_verify.arrays import IntArray
 from dpsco_verify.privacy.balls import ball, gaussian_delta
 from dpsco_verify.privacy.single_step import inner_epsilon_ball
-from dpsco_verify.privacy.transcript import Transcript, shuffling_proves, smallest_factor
+from dpsco_verify.privacy.transcript import smallest_factor
 
 _MOST_NOISE = 1e6
 """In units of L; more would drown any signal."""
 _SHARES = (Fraction(1), Fraction(1, 2))
 """Parts of δ at which the shuffling bound is tried; what it leaves is for the sizes that only one use covers."""
+
+_QUANTILES = tuple(Fraction(k, 4) for k in (*range(2, 33), *range(34, 61, 2)))
+_SPLITS = (Fraction(1, 2), Fraction(99, 100))
+"""What is tried for ε₀, in quantiles of the noise, and for the part of δ that is δ_s."""
 
 Counts = tuple[tuple[int, int], ...]
 """Pairs of a size g and the number K_g of its batches."""
@@ -103,8 +113,34 @@ def _least_for_size(size: int, count: int, used: int, n: int, epsilon: float, de
     return _least(holds, epsilon, delta)
 
 
-def _shuffles(count: int, order: flint.arb, delta: flint.arb, mu: flint.arb) -> bool:
-    return shuffling_proves(Transcript(n=count, used=count, increments=count), order, delta, mu)
+def shuffled_epsilon(k: int, epsilon_0: flint.arb, delta: flint.arb) -> flint.arb | None:
+    """Return ε_s of the shuffling theorem for k pure ε₀ randomizers, or None where its condition is not met."""
+    if not (delta > 0 and delta < 1):
+        return None
+    log_term = (4 / delta).log()
+    if not epsilon_0.exp() * 16 * log_term <= k:
+        return None
+    a = 8 * (epsilon_0.exp() * log_term / k).sqrt() + 8 * epsilon_0.exp() / k
+    share = -(-epsilon_0).expm1() / (1 + (-epsilon_0).exp() / (1 + a))
+    return (1 + share * a).log()
+
+
+def _shuffles(k: int, order: flint.arb, delta: flint.arb, mu: flint.arb) -> bool:
+    """Say whether the shuffling theorem shows ``δ_k(ε̂) ≤ δ``."""
+    if not 16 * (4 / delta).log() <= k:
+        return False
+    for quantile in _QUANTILES:
+        epsilon_0 = mu * ball(quantile) + mu * mu / 2
+        delta_0 = gaussian_delta(epsilon_0, mu)
+        price = (order.exp() + 1) * (1 + (-epsilon_0).exp() / 2) * k * delta_0
+        for part in _SPLITS:
+            delta_s = delta * ball(part)
+            if not price + delta_s <= delta:
+                continue
+            proven = shuffled_epsilon(k, epsilon_0, delta_s)
+            if proven is not None and proven <= order:
+                return True
+    return False
 
 
 def _least(holds: Callable[[flint.arb, flint.arb, flint.arb], bool], epsilon: float, delta: float) -> float:

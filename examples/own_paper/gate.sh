@@ -1,4 +1,3 @@
 #!/usr/bin/env bash
 # The gate for continuous integration: exit code 0 while the theorem stands, 1 once it does not.
-set -euo pipefail
-dpsco-verify audit --paper own-mean --profile "${PROFILE:-quick}" --out reports/own-mean --no-store
+exec dpsco-verify audit --paper own-mean --profile "${PROFILE:-quick}" --out reports/own-mean --no-store

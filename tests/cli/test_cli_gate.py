@@ -383,7 +383,7 @@ def test_the_command_that_repeats_an_audit_has_all_that_was_given(here):
 def test_the_options_of_an_audit_are_those_of_a_configuration():
     options = {option.name for option in main.commands["gate"].params}
     entry = set(AuditEntry.__struct_fields__) - {"weight", "seeded"}
-    run = {"config", "select", "profile", "error_budget", "seed", "out", "formats", "unseeded"}
+    run = {"config", "select", "profile", "error_budget", "seed", "out", "formats", "unseeded", "estimate"}
     assert options == entry | run
 
 
@@ -394,3 +394,31 @@ def test_help_tells_the_protocol_and_the_configuration():
     assert max(map(len, text.splitlines())) <= 80
     for key in AuditEntry.__struct_fields__:
         assert key in text or key.replace("_", "-") in text, key
+
+
+def test_an_estimate_asks_for_no_claim_and_prints_a_bound_a_pair(here):
+    result = gate("mech:laplace", "--pair", "mech:pair", "--estimate", "--error-budget", 0.05, *QUICK)
+    assert result.exit_code == 0, result.stderr
+    [line] = result.stdout.splitlines()
+    bound = float(re.search(r"ε ≥ ([0-9.]+) at δ = 0 with confidence 1 − 0.05", line)[1])
+    assert 0.5 < bound <= 1.0
+    assert not (here / "reports").exists()
+    larger = gate("mech:half_the_noise", "--pair", "mech:pair", "--estimate", "--delta", 0.01, *QUICK)
+    assert float(re.search(r"ε ≥ ([0-9.]+) at δ = 0.01", larger.stdout)[1]) > 1.0
+
+
+@pytest.mark.parametrize("extra", [("--epsilon", 1), ("--mu", 1), ("--multiple-of-interest", 5)])
+def test_an_estimate_gates_nothing(here, extra):
+    result = gate("mech:laplace", "--pair", "mech:pair", "--estimate", *extra)
+    assert result.exit_code == 2
+    assert extra[0] in result.stderr
+
+
+def test_a_pass_that_says_little_is_undecided_unless_the_bar_is_lowered(here):
+    given = ["mech:laplace", "--pair", "mech:pair", "--epsilon", 1, *QUICK]
+    assert gate(*given, "--multiple-of-interest", 1.1).exit_code == 3
+    claim = record_in(here / "reports/gate")["claims"][0]
+    assert claim["evidence"]["samples_needed"]["value"] > 3000
+    assert "give more samples, about" in claim["summary"]
+    assert "--multiple-of-interest 1.1" in claim["reproduce"]
+    assert gate(*given).exit_code == 0

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 
+import msgspec
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from dpsco_verify.choices import LOSS_NAMES
 from dpsco_verify.cli import main
+from dpsco_verify.evidence.checker import Kinds
 from dpsco_verify.geometry import L2Ball
+from dpsco_verify.privacy.whole_run import calibrate
 from dpsco_verify.problems import Linear
 from dpsco_verify.related import PrivacyBudget, Task
 from dpsco_verify.related.catalogue import SYSTEMS
@@ -78,6 +82,7 @@ def test_without_noise_nothing_is_private(table):
 # --- the guarantee of the whole run ---------------------------------------------------------------------------------
 
 TOTAL = {k: v for k, v in GOOD.items() if k != "--sigma"} | {"--epsilon": "0.3", "--delta": "1e-6"}
+THEOREM = TOTAL | {"--noise-from": "theorem"}
 
 
 @pytest.fixture
@@ -87,11 +92,63 @@ def large(tmp_path):
     return file
 
 
-def test_epsilon_and_delta_are_those_of_the_whole_run(large):
-    record = json.loads(run(large, TOTAL).stdout)
+@pytest.fixture(scope="module")
+def three_thousand(tmp_path_factory):
+    file = tmp_path_factory.mktemp("data") / "three_thousand.csv"
+    np.savetxt(file, np.full((3000, 2), 0.5), delimiter=",")
+    return file
+
+
+def test_the_noise_is_calibrated_for_the_whole_run_and_says_by_what(three_thousand):
+    record = json.loads(run(three_thousand, TOTAL | {"--epsilon": "1", "--lipschitz": "2"}).stdout)
+    assert 1.20 < record["sigma"] / 2 < 1.21  # where Theorem 5.3 promises nothing below 61
+    assert "the total epsilon=1.0 and delta=1e-06, by the bound on a whole run" in record["calibrated_from"]
+    guarantee = record["guarantee"]
+    assert (guarantee["epsilon"], guarantee["delta"], guarantee["relation"]) == (1.0, 1e-6, "replace-one")
+    assert 0.9e-6 < guarantee["delta_lower"] < guarantee["delta_upper"] <= 1e-6
+    certificate = Kinds().decode(msgspec.json.encode(guarantee["certificate"]))
+    Kinds().check(certificate)
+    assert certificate.witness.points == record["distinct_points"] == 1501
+    assert certificate.witness.mu == str(4 / Fraction(record["sigma"]))
+    claimed = record["claimed_by_the_paper"]
+    assert claimed["epsilon"] is claimed["delta"] is None
+    # Theorem 4.4 holds for any noise; the step size is its own
+    scale = 2.0 * (2.0 + record["sigma"] * np.sqrt(2.0)) / np.sqrt(3000)
+    assert claimed["excess_risk_at_most"] == pytest.approx(2.5 * scale)
+    assert record["step_size"] == pytest.approx(2.0**2 / 3000 / scale)
+
+
+@pytest.mark.parametrize(
+    ("changes", "points", "certified"),
+    [
+        ({"--stopping": "text"}, 500, True),
+        ({"--stopping": "all-points"}, 1000, False),
+        ({"--batch-size": "5"}, 505, True),
+    ],
+)
+def test_the_points_of_the_calibration_are_the_most_that_the_run_can_use(large, changes, points, certified):
+    record = json.loads(run(large, TOTAL | changes).stdout)
+    assert record["distinct_points"] <= points
+    assert record["sigma"] == calibrate(n=1000, epsilon=0.3, delta=1e-6, points=points).sigma
+    assert (record["guarantee"]["certificate"] is not None) is certified
+    assert ("without a certificate" in record["calibrated_from"]) is not certified
+
+
+def test_the_noise_has_the_calibrated_deviation_whatever_sigma_means(large):
+    variance, deviation = (
+        json.loads(run(large, TOTAL | {"--noise": noise}).stdout)
+        for noise in ("covariance-sigma", "covariance-sigma-squared")
+    )
+    assert variance["sigma"] == deviation["sigma"] ** 2
+    assert variance["step_size"] == deviation["step_size"]
+
+
+def test_by_the_theorem_epsilon_and_delta_are_those_of_the_whole_run(large):
+    record = json.loads(run(large, THEOREM).stdout)
     claimed = record["claimed_by_the_paper"]
     assert (claimed["epsilon"], claimed["delta"], claimed["reason"]) == (0.3, 1e-6, None)
-    assert "the total epsilon=0.3 and delta=1e-06" in record["calibrated_from"]
+    assert "the total epsilon=0.3 and delta=1e-06, by the remark after" in record["calibrated_from"]
+    assert record["guarantee"] is None
     # the theorem's own ε, and what it promises in total
     log = np.log(3e6)
     inner = 8 * np.sqrt(log) / (np.sqrt(1000) * record["sigma"])
@@ -100,12 +157,14 @@ def test_epsilon_and_delta_are_those_of_the_whole_run(large):
     assert 2e-6 / 3 + 2 * np.exp(-1000 / 16) <= 1e-6
 
 
-def test_the_same_noise_as_the_printed_algorithm_of_compare(large):
-    system = SYSTEMS["algorithm-1-printed"]
+@pytest.mark.parametrize(
+    ("options", "system"), [({}, "algorithm-1"), ({"--noise-from": "theorem"}, "algorithm-1-printed")]
+)
+def test_the_same_noise_as_in_compare(large, options, system):
     task = Task(Linear(), L2Ball(np.zeros(2), 1.0), 1.0)
-    sigma = system.calibrate(task, 1000, PrivacyBudget(0.3, 1e-6)).figures["σ"]
+    sigma = SYSTEMS[system].calibrate(task, 1000, PrivacyBudget(0.3, 1e-6)).figures["σ"]
     assert task.lipschitz == 1.0
-    assert json.loads(run(large, TOTAL).stdout)["sigma"] == pytest.approx(sigma)
+    assert json.loads(run(large, TOTAL | options).stdout)["sigma"] == pytest.approx(sigma)
 
 
 @pytest.mark.parametrize(
@@ -117,12 +176,12 @@ def test_the_same_noise_as_the_printed_algorithm_of_compare(large):
     ],
 )
 def test_outside_the_theorem_the_paper_claims_nothing(large, changes, says):
-    refused = run(large, TOTAL | changes)
+    refused = run(large, THEOREM | changes)
     assert refused.exit_code == 2
     assert says in refused.stderr
     assert len(refused.stderr.strip().splitlines()) == 1
     assert refused.stdout == ""
-    allowed = json.loads(run(large, TOTAL | changes | {"--outside-regime": "allow"}).stdout)
+    allowed = json.loads(run(large, THEOREM | changes | {"--outside-regime": "allow"}).stdout)
     claimed = allowed["claimed_by_the_paper"]
     assert claimed["epsilon"] is claimed["delta"] is claimed["excess_risk_at_most"] is None
     assert says in claimed["reason"]
@@ -131,8 +190,9 @@ def test_outside_the_theorem_the_paper_claims_nothing(large, changes, says):
 @pytest.mark.parametrize(
     "changes", [{"--batch-size": "5"}, {"--stopping": "all-points"}, {"--noise": "covariance-sigma"}]
 )
-def test_of_another_algorithm_the_paper_claims_nothing(large, changes):
-    claimed = json.loads(run(large, TOTAL | changes).stdout)["claimed_by_the_paper"]
+@pytest.mark.parametrize("source", [{}, {"--noise-from": "theorem"}])
+def test_of_another_algorithm_the_paper_claims_nothing(large, changes, source):
+    claimed = json.loads(run(large, TOTAL | source | changes).stdout)["claimed_by_the_paper"]
     assert claimed["epsilon"] is claimed["delta"] is claimed["excess_risk_at_most"] is None
     (option,) = changes
     assert f"{option.removeprefix('--').replace('-', '_')}=" in claimed["reason"]
@@ -163,6 +223,11 @@ BAD_OPTIONS = [
     ({"--sigma": None, "--epsilon": "nan", "--delta": "0.1"}, "epsilon=nan"),
     ({"--sigma": None, "--epsilon": "0.1", "--delta": "1"}, "delta=1.0"),
     ({"--sigma": None, "--epsilon": "0.1", "--delta": "0"}, "delta=0.0"),
+    ({"--sigma": None, "--epsilon": "1", "--delta": "0.6"}, "needs no noise"),
+    (
+        {"--sigma": None, "--epsilon": "1", "--delta": "1e-6", "--outside-regime": "allow"},
+        "outside_regime='allow'",
+    ),
     ({"--initial-point": "3,4"}, "initial_point="),
     ({"--initial-point": "1"}, "initial_point.shape"),
     ({"--initial-point": "a,b"}, "initial_point='a,b'"),

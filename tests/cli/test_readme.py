@@ -35,7 +35,7 @@ def test_the_python_examples_run(capsys):
     assert 0.9e-6 < delta < 1e-6
     assert 0.99 < epsilon <= 1.0
     iterations, queries, excess = ran.split()
-    assert int(iterations) > int(queries) == 2048
+    assert int(iterations) > int(queries) == 1501
     assert float(excess) >= 0
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 PROGRAM = Path(sys.executable).parent / "dpsco-verify"
-SELECTION = ("stopping-tail/loop", "composition/literal")
+SELECTION = ("stopping-tail/loop", "privacy/literal")
 MARK = "DPSCO_VERIFY_TEST_MARK"
 
 

@@ -20,6 +20,7 @@ from dpsco_verify.papers.arora2020.rate import measure, measured, plan, upper
 from dpsco_verify.papers.arora2020.rate.certificates import RateConstant
 from dpsco_verify.papers.arora2020.rate.plan import PowerLaw, Variable
 from dpsco_verify.papers.arora2020.rate.statement import Rate
+from dpsco_verify.privacy.whole_run import WholeRun, delta_upper
 
 pytestmark = pytest.mark.slow  # runs of the quick profile
 
@@ -160,3 +161,13 @@ def test_runs_without_power_decide_nothing(verify, monkeypatch):
     finding, _ = verify("rate/measured-n")
     assert finding.verdict is Verdict.INCONCLUSIVE
     assert "would find a deviation of" in finding.summary
+
+
+def test_the_least_noise_is_a_small_part_of_the_theorems_and_just_private_enough():
+    """At n = 10⁴ and δ = δ' = 10⁻⁶: 16√log(10⁶) L, and (0.114, 2e-6)."""
+    share = upper.least_noise_share(10**4, 1e-6)
+    assert 0.02 < share < 0.025
+    root = math.sqrt(math.log(1e6))
+    run = WholeRun(n=10**4, sigma=16.0 * root * share)
+    order, delta = 0.02 * (root + 2.0), 2e-6
+    assert 0.95 * delta < delta_upper(run, order) <= delta

@@ -97,8 +97,59 @@ def a_statement_that_holds_does_so_with_what_it_claims(whole):
                 assert not enough, (f.key, s)
 
 
+SLACK = {"smallest factor on ε still proven", "smallest factor on σ still proven"}
+SMALLEST_C = "smallest c proven in σ = cL√log(1/δ)/ε̃, τ = n, δ = δ' = 10⁻⁶, ε̃ = 1.256"
+GRID = {"grid points at which it holds", "grid points between the bounds"}
+SHUFFLING = {"decided by the shuffling theorem"}
+"""The bound on a whole run decides in its place, and is counted under a name of its own."""
+CERTIFIED_NOISE = {
+    "smallest ε that the audit would have found",
+    "σ at n = 1000, d = 5, ε = 1, δ = 1e-06",
+    "σ/L",
+}
+MEASURED_RISK = {
+    "largest measured excess risk",
+    "largest minimum detectable violation",
+    "1, the factor of the bound",
+}
+
+ON_PURPOSE = {
+    # with the sharp bound more points are decided; the table of slack stands with the reading that holds
+    "composition/literal": {"units", SMALLEST_C} | SLACK | GRID | SHUFFLING,
+    # decided: it holds, and with less noise, the more of which is needed that the pattern is shown
+    "composition/small-delta": {"units", "verdict", "√3 in σ", SMALLEST_C} | SLACK | GRID | SHUFFLING,
+    # the sharp bound proves less noise and a smaller ε, and its instance refutes more
+    "privacy/literal": {
+        "units",
+        "smallest constant still proven in place of 8",
+        "8 in σ",
+        "4 in 4ε(√log(1/δ') + 2)",
+    }
+    | SLACK
+    | SHUFFLING,
+    "privacy/bounded-n": SHUFFLING,
+    "translation/literal": {"units", "8 in ε̄ = 8ε√log(1/δ')"} | SLACK | SHUFFLING,
+    "translation/corrected": {"units", "8 in ε̄ = 8ε√log(1/δ')"} | SLACK | SHUFFLING,
+    # the noise of Algorithm 1 is calibrated by the sharp bound: 1.358 L in place of 5.661 L
+    "algorithm-1-privacy/certified-noise": CERTIFIED_NOISE,
+    "private-mirror-descent-privacy/certified-noise": CERTIFIED_NOISE,
+    "algorithm-1-risk/measured": MEASURED_RISK,
+    "private-mirror-descent-risk/measured": MEASURED_RISK,
+}
+"""What differs from the record of e7be2d6 because it was made better: the names of the figures and constants."""
+
+MDV = "smallest ε that the audit would have found"
+"""It rested on what an audit saw, and is a property of the test now; some stay as they were."""
+
+NO_LONGER = {"composition/corrected"}
+"""A repair with the constant 9 in place of √3: the theorem holds for δ at most 1/2 as it is printed."""
+
+
 def the_earlier_readings_are_what_they_were(whole):
-    """Verdicts, figures, constants and unit names are those of the record before papers were leaves (e7be2d6)."""
+    """Verdicts, figures, constants and unit names are those of the record before papers were leaves (e7be2d6).
+
+    But for what is listed above, each of which has to differ.
+    """
     before = json.loads((Path(__file__).parent / "data" / "quick_e7be2d6.json").read_text())
     found = {f.key: f for f in whole.record.claims}
     budget = LEDGER.error_budget
@@ -113,17 +164,19 @@ def the_earlier_readings_are_what_they_were(whole):
         units = Units(claim.key, seed=0)
         claim.statement.plan(claim.reading, context, units)
         names = sorted(unit.name for unit in units)
-        assert hashlib.sha256("\n".join(names).encode()).hexdigest()[:16] == old["names"], claim.key
         finding = found[claim.key]
-        assert finding.verdict == old["verdict"], claim.key
+        differs = set()
+        if hashlib.sha256("\n".join(names).encode()).hexdigest()[:16] != old["names"]:
+            differs.add("units")
+        if finding.verdict != old["verdict"]:
+            differs.add("verdict")
         figures = {name: quantity.value for name, quantity in finding.evidence.items()}
+        differs |= {n for n, value in old["figures"].items() if not same(figures.get(n, "gone"), value)}
         constants = {s.constant: [s.claimed, s.holds_with, s.needed] for s in finding.sharpness}
-        for name, value in old["figures"].items():
-            assert same(figures.pop(name), value), (claim.key, name)
         assert list(constants) == list(old["constants"])
-        for name, values in old["constants"].items():
-            assert all(map(same, constants[name], values)), (claim.key, name)
-    assert before == {}
+        differs |= {n for n, values in old["constants"].items() if not all(map(same, constants[n], values))}
+        assert differs - {MDV} == ON_PURPOSE.get(claim.key, set()) - {MDV}, claim.key
+    assert set(before) == NO_LONGER
 
 
 def same(a, b):

@@ -94,6 +94,7 @@ MANY = 600
 def test_false_alarms_at_the_boundary_stay_below_the_level_asked_for(half, monkeypatch):
     # What would have been found has no part in an alarm, and takes longer than the rest of an audit.
     monkeypatch.setattr(one_pair, "detectable", lambda *_: None)
+    monkeypatch.setattr(one_pair, "pairs_needed", lambda *_, **__: None)
     # In both halves together over 5000 audits. With fresh seeds a level that is just kept would pass a half with
     # probability at most 1e-3.
     p_values = []
@@ -170,14 +171,15 @@ MDV_CASES = [
 
 @pytest.mark.parametrize(("family", "claim", "alpha", "samples"), MDV_CASES)
 def test_what_an_audit_says_it_would_have_found_is_found(family, claim, alpha, samples):
-    # 200 audits of the mechanism whose privacy losses are as many times the claim's as the MDV says: the measured rate
-    # has a standard error of about 0.02. Seeds are fixed.
+    # 200 audits of the mechanism that breaks the claim by the MDV, in ε, or for Gaussian noise by the factor of its
+    # losses: the measured rate has a standard error of about 0.02. Seeds are fixed.
     def audited(mechanism, seed):
         return audit(mechanism, [0.0], [1.0], claim=claim, alpha=alpha, samples=samples, seed=seed)
 
     seen = [mdv for seed in range(20) if (mdv := audited(family(1.0), seed).mdv)]
-    factor = np.median([mdv.privacy_loss_factor for mdv in seen if mdv.privacy_loss_factor])
     if isinstance(claim, PureDP):
-        assert np.median([mdv.epsilon for mdv in seen]) == pytest.approx(factor, rel=0.02)
+        factor = np.median([mdv.epsilon for mdv in seen])
+    else:
+        factor = np.median([mdv.privacy_loss_factor for mdv in seen if mdv.privacy_loss_factor])
     found = np.mean([audited(family(factor), 1000 + seed).verdict == "violated" for seed in range(200)])
-    assert 0.85 <= found <= 0.97
+    assert 0.85 <= found <= 0.99

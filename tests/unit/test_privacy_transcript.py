@@ -8,7 +8,7 @@ from fractions import Fraction
 import flint
 import numpy as np
 import pytest
-from scipy.stats import binom, norm
+from scipy.stats import norm
 
 from dpsco_verify.errors import InputError
 from dpsco_verify.privacy.balls import ball
@@ -24,10 +24,14 @@ from dpsco_verify.privacy.transcript import (
     one_use_delta,
     probability_drawn,
     proves,
-    shuffled_epsilon,
     smallest_factor,
     sum_delta,
+    used_at_least,
+    used_at_most,
+    whole_run_delta,
 )
+from dpsco_verify.privacy.whole_run import WholeRun, delta_lower, delta_upper, moments
+from dpsco_verify.privacy.whole_run.moments import moment_bound
 
 
 def two_steps(g, h, sigma, axis):
@@ -78,55 +82,95 @@ def test_the_sum_takes_the_best_half_line():
     assert float(sum_delta(transcript, ball(eps), ball(mu))) == pytest.approx(best, rel=1e-6)
 
 
-@pytest.mark.parametrize("epsilon_0", [0.2, 1.0, 2.0])
-@pytest.mark.parametrize("k", [2000, 20_000])
-def test_the_shuffling_theorem_holds_for_randomised_response(epsilon_0, k):
-    """k bits by randomised response, shuffled: the count of ones is sufficient, and its law is exact."""
-    delta = 1e-5
-    order = float(shuffled_epsilon(k, ball(epsilon_0), ball(delta)))
-    p = math.exp(epsilon_0) / (1 + math.exp(epsilon_0))
-    for ones in (0, k // 2, k - 1):
-        counts = np.arange(k + 1)
-        others = np.convolve(
-            binom.pmf(np.arange(ones + 1), ones, p), binom.pmf(np.arange(k - ones), k - 1 - ones, 1 - p)
-        )
-        one, zero = np.zeros(k + 1), np.zeros(k + 1)
-        one[:-1] += others * (1 - p)
-        one[1:] += others * p
-        zero[:-1] += others * p
-        zero[1:] += others * (1 - p)
-        assert counts.size == one.size
-        for first, second in ((one, zero), (zero, one)):
-            assert np.maximum(first - math.exp(order) * second, 0.0).sum() <= delta
-
-
-def test_the_shuffling_theorem_keeps_to_its_condition():
-    """16 log(4/δ) e^ε₀ ≤ k."""
-    delta = ball(Fraction(1, 1000))
-    edge = 16 * math.log(4000.0)
-    assert shuffled_epsilon(math.ceil(edge * math.e), flint.arb(1), delta) is not None
-    assert shuffled_epsilon(math.floor(edge * math.e), flint.arb(1), delta) is None
-    assert shuffled_epsilon(10**6, flint.arb(1), flint.arb(1)) is None
-
-
-def test_shuffling_proves_what_one_use_does_not():
-    transcript, mu, delta = loop_transcript(10**6), ball(Fraction(1, 20)), ball(Fraction(1, 10**6))
+def test_the_whole_run_proves_what_one_use_does_not():
+    run, mu, delta = loop_transcript(10**6), ball(Fraction(1, 2)), ball(Fraction(1, 10**6))
     eps = ball(Fraction(1, 100))
-    assert not one_use_delta(transcript, eps, mu) <= delta
-    assert proves(transcript, epsilon=eps, delta=delta, mu=mu) is Route.SHUFFLING
-    assert proves(transcript, epsilon=eps / 100, delta=delta, mu=mu) is Route.NONE
-    assert decide(transcript, epsilon=eps / 100, delta=delta, mu=mu).status is Status.OPEN
+    assert not one_use_delta(run, eps, mu) <= delta
+    assert proves(run, epsilon=eps, delta=delta, mu=mu) is Route.WHOLE_RUN
+    assert proves(run, epsilon=eps / 10, delta=delta, mu=mu) is Route.NONE
+    assert decide(run, epsilon=eps / 10, delta=delta, mu=mu).status is Status.OPEN
+
+
+def test_a_run_that_uses_every_point_has_no_bound_but_one_use():
+    run = Transcript(n=100, used=100, increments=100)
+    assert whole_run_delta(run, ball(1), ball(1), target=ball(Fraction(1, 10))) is None
+
+
+@pytest.mark.parametrize(
+    ("n", "epsilon", "sigma"), [(16, 0.1, 30.0), (1000, 0.05, 6.0), (10**4, 0.01, 5.145), (10**6, 0.002, 4.0)]
+)
+def test_the_moment_is_above_the_convolution_and_not_far(n, epsilon, sigma):
+    """A jump that alone makes δ is what it is bad at; here the run is about a Gaussian mechanism."""
+    run = WholeRun(n=n, sigma=sigma)
+    sharp = delta_upper(run, epsilon)
+    with flint.ctx.workprec(192):
+        bound = moment_bound(
+            n=n,
+            points=n // 2 + 1,
+            epsilon=ball(epsilon),
+            mu=2 / ball(sigma),
+            target=ball(sharp),
+        )
+    assert 1.0 < float(bound) / sharp < 15.0
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0])
+def test_the_moment_is_above_the_exact_curve_of_two_points(epsilon):
+    """n = 3, K = 1: one Gaussian step with the point in it with probability 1/3."""
+    exact = float(replace_one_delta(ball(Fraction(1, 3)), ball(epsilon), ball(2)))
+    bound = moment_bound(n=3, points=1, epsilon=ball(epsilon), mu=ball(1), target=ball(exact))
+    assert exact <= float(bound) < 30.0 * exact
+
+
+def test_the_moment_turns_with_a_wrong_potential(monkeypatch):
+    """With half the distance the bound falls below what is attained."""
+    n, epsilon, sigma = 1000, 0.05, 6.0
+    attained = delta_lower(WholeRun(n=n, sigma=sigma), epsilon)
+
+    def bound():
+        found = moment_bound(
+            n=n, points=n // 2 + 1, epsilon=ball(epsilon), mu=2 / ball(sigma), target=ball(attained)
+        )
+        return float(found)
+
+    assert bound() > attained
+    monkeypatch.setattr(moments, "_potential", potential_of_half)
+    assert bound() < attained
+
+
+def potential_of_half(t, alpha, mu, whole=moments._potential):
+    """Return the envelope's potential at half the distance of the means."""
+    return whole(t, alpha, mu / 2)
+
+
+@pytest.mark.parametrize(("n", "tau"), [(5, 7), (16, 16), (40, 80), (200, 100)])
+def test_the_number_of_points_is_rarely_outside_its_bounds(n, tau):
+    """Against the exact law of the number of distinct draws."""
+    law = np.zeros(n + 1)
+    law[0] = 1.0
+    for _ in range(tau):
+        moved = law * (1 - np.arange(n + 1) / n)
+        law = law * np.arange(n + 1) / n
+        law[1:] += moved[:-1]
+    run, bites = fixed_transcript(n, tau), 0
+    for exponent in (1, 2, 4, 8):
+        beta = ball(Fraction(1, 10**exponent))
+        most, least = used_at_most(run, beta), used_at_least(run, beta)
+        assert law[most.points + 1 :].sum() <= (10.0**-exponent if most.rare else 0.0)
+        assert law[: least.points].sum() <= (10.0**-exponent if least.rare else 0.0)
+        bites += most.rare + least.rare
+    assert bites >= (3 if n > 5 else 0)
 
 
 def test_few_distinct_points_help_when_the_number_of_iterations_is_fixed():
-    """At τ = n only 63 % of the points are used; an order is proven that the cap K ≤ n alone does not give."""
+    """At τ = n only 63 % of the points are used; an order is proven that the cap K < n alone does not give."""
     n = 10**6
-    mu, delta, eps = ball(Fraction(1, 20)), ball(Fraction(1, 10**6)), Fraction(57, 10_000)
+    mu, delta, eps = ball(Fraction(1, 2)), ball(Fraction(1, 10**6)), Fraction(1, 100)
     fixed = fixed_transcript(n, n)
-    capped = Transcript(n=n, used=n, increments=n)
+    capped = Transcript(n=n, used=n - 1, increments=n)
     orders = [
         smallest_factor(
-            lambda f, t=t: proves(t, epsilon=ball(eps * f), delta=delta, mu=mu) is Route.SHUFFLING,
+            lambda f, t=t: proves(t, epsilon=ball(eps * f), delta=delta, mu=mu) is Route.WHOLE_RUN,
             low=0.1,
             high=10,
         )

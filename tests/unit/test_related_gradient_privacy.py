@@ -16,7 +16,6 @@ from dpsco_verify.geometry import (
     L2Ball,
 )
 from dpsco_verify.privacy.balls import ball, gaussian_delta
-from dpsco_verify.privacy.transcript import Route, Transcript, proves
 from dpsco_verify.problems import (
     Linear,
     LinearSigns,
@@ -27,6 +26,7 @@ from dpsco_verify.related.batch_shuffling import (
     least_constant_noise,
     least_noise_by_size,
     proves_batches,
+    shuffled_epsilon,
 )
 from dpsco_verify.related.drawn_batches import best_threshold, drawn_sum_delta
 from dpsco_verify.related.iteration_schedule import halving_phases
@@ -93,20 +93,48 @@ def test_by_iteration_the_first_batch_of_a_loss_without_curvature_spends_exactly
     assert ratio <= BUDGET.concentrated
 
 
+@pytest.mark.parametrize("epsilon_0", [0.2, 1.0, 2.0])
+@pytest.mark.parametrize("k", [2000, 20_000])
+def test_the_shuffling_theorem_holds_for_randomised_response(epsilon_0, k):
+    """k bits by randomised response, shuffled: the count of ones is sufficient, and its law is exact."""
+    delta = 1e-5
+    order = float(shuffled_epsilon(k, ball(epsilon_0), ball(delta)))
+    p = math.exp(epsilon_0) / (1 + math.exp(epsilon_0))
+    for ones in (0, k // 2, k - 1):
+        counts = np.arange(k + 1)
+        others = np.convolve(
+            stats.binom.pmf(np.arange(ones + 1), ones, p),
+            stats.binom.pmf(np.arange(k - ones), k - 1 - ones, 1 - p),
+        )
+        one, zero = np.zeros(k + 1), np.zeros(k + 1)
+        one[:-1] += others * (1 - p)
+        one[1:] += others * p
+        zero[:-1] += others * p
+        zero[1:] += others * (1 - p)
+        assert counts.size == one.size
+        for first, second in ((one, zero), (zero, one)):
+            assert np.maximum(first - math.exp(order) * second, 0.0).sum() <= delta
+
+
+def test_the_shuffling_theorem_keeps_to_its_condition():
+    """16 log(4/δ) e^ε₀ ≤ k."""
+    delta = ball(Fraction(1, 1000))
+    edge = 16 * math.log(4000.0)
+    assert shuffled_epsilon(math.ceil(edge * math.e), flint.arb(1), delta) is not None
+    assert shuffled_epsilon(math.floor(edge * math.e), flint.arb(1), delta) is None
+    assert shuffled_epsilon(10**6, flint.arb(1), flint.arb(1)) is None
+
+
 @pytest.mark.parametrize("n", [30, 300, 3000])
-def test_subsampling_single_points_needs_the_noise_of_a_whole_transcript(n):
+def test_subsampling_single_points_needs_no_more_than_one_use_of_each(n):
     counts = ((1, n),)
     least = least_constant_noise(counts, n, 1.0, 1e-6)
-    transcript = Transcript(n=n, used=n, increments=n)
-
-    def shown(factor):
-        return proves(
-            transcript, epsilon=ball(1.0), delta=ball(1e-6), mu=2 / ball(Fraction(least) * Fraction(factor))
-        )
-
-    assert shown(1) is not Route.NONE
-    assert shown(0.997) is Route.NONE
     assert least_noise_by_size(counts, n, 1.0, 1e-6)[1] == pytest.approx(least, rel=2e-3)
+    one_use = float(gaussian_delta(ball(1), 2 / ball(Fraction(least))))
+    if n < 3000:
+        assert one_use <= 1e-6 < float(gaussian_delta(ball(1), 2 / ball(Fraction(0.997 * least))))
+    else:
+        assert one_use > 1e-6  # the shuffling theorem proves it
 
 
 def test_subsampled_noise_is_the_least_that_the_bounds_prove():

@@ -12,6 +12,8 @@ from dpsco_verify.errors import InputError
 from dpsco_verify.geometry import Box, HalfSpace, L1Ball, L2Ball, Simplex, WholeSpace
 from dpsco_verify.problems import AbsoluteDeviation, Hinge, Huber, Linear, Logistic, Quantile
 from dpsco_verify.problems.losses import EuclideanDistance, LinearPredictorLoss, Loss
+from dpsco_verify.related import PrivacyBudget, Task
+from dpsco_verify.related.phased_erm import SharpPhasedErm
 from dpsco_verify.related.solvers import SolverError, augmented, is_supported, minimise_regularised
 from dpsco_verify.related.solvers.distance_terms import DistanceTerms
 from dpsco_verify.related.solvers.newton import Smoothed
@@ -365,3 +367,15 @@ def test_what_cannot_be_solved_is_said():
         minimise_regularised(Linear(), z, **options, regularisation=1.0)
     with pytest.raises(InputError, match="regularisation=0"):
         minimise_regularised(Linear(), z, **options, regularisation=0.0, gap=1.0)
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1e-56, 1e-200])
+@pytest.mark.parametrize("dimension", [1, 2])
+def test_points_on_a_tiny_scale_beside_the_set_are_solved(scale, dimension):
+    """Distances of 1e-56 in a ball of radius 1 made Newton's matrix singular."""
+    data = np.zeros((2, dimension))
+    data[0, 0], data[1, -1] = 2.1 * scale, 1.7 * scale
+    task = Task(EuclideanDistance(), L2Ball(np.zeros(dimension), 1.0), 1.0)
+    for sensitivity in SharpPhasedErm(step_size=0.5).sensitivities(task, 2, PrivacyBudget(1.0, 1e-6)):
+        # Both points are 0 up to rounding, so any minimiser is within the solver's accuracy of 0.
+        assert np.linalg.norm(sensitivity.query(data)) <= sensitivity.rounding + sensitivity.bound

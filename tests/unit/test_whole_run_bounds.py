@@ -365,7 +365,7 @@ def test_three_views():
     ("arguments", "message"),
     [
         ({"n": 1}, "n=1 is too small"),
-        ({"n": 2.5}, "n=2.5 is no integer"),
+        ({"n": 2.5}, "n=2.5 is not an integer"),
         ({"n": 10**9}, "n=1000000000 is above"),
         ({"sigma": 0.0}, "sigma=0.0 is not positive"),
         ({"sigma": math.nan}, "sigma=nan"),

@@ -59,12 +59,13 @@ def evaluate(witness: Witness, claim: str, reading: str) -> tuple[str, str, str]
             holds=reading in witness.readings,
             reason=f"reading={reading!r} is none of {', '.join(witness.readings)}",
         )
-    own = isinstance(witness, OwnMechanismEvidence)
-    require(
-        holds=own == claim.startswith(OWN),
-        reason=f"claim={claim!r} does not fit kind={kind_of(type(witness).__name__)!r}: {OWN!r} begins the claims "
-        "about mechanisms of the user's own, and no others",
-    )
+    else:
+        own = isinstance(witness, OwnMechanismEvidence)
+        require(
+            holds=own == claim.startswith(OWN),
+            reason=f"claim={claim!r} does not fit kind={kind_of(type(witness).__name__)!r}: {OWN!r} begins the claims "
+            "about mechanisms of the user's own, and no others",
+        )
     for precision in PRECISIONS:
         with flint.ctx.workprec(precision):
             try:

@@ -60,7 +60,7 @@ def delta_upper(run: WholeRun, epsilon: float, *, view: View = View.PATTERN) -> 
     epsilon = require_non_negative("epsilon", epsilon)
 
     def once(order: float) -> float:
-        bound = log_upper if run.epochs == 1 else _log_upper_coarse
+        bound = log_upper if run.epochs == 1 else log_upper_coarse
         return exp_up(_mixture(run, order, bound, upper=True))
 
     return once(epsilon) if run.epochs == 1 else composed_upper(once, run.epochs, epsilon)
@@ -152,8 +152,8 @@ def log_upper(problem: Sum) -> float:
     return min(problem.log_one_use() + _CLOSED_FORM, planned_upper(problem, FINE)[0], 0.0)
 
 
-def _log_upper_coarse(problem: Sum) -> float:
-    """Return :func:`log_upper` of about a per cent more: several epochs need a hundred of them."""
+def log_upper_coarse(problem: Sum) -> float:
+    """Return :func:`log_upper` of about a per cent more, sooner: several epochs need a hundred of them."""
     return min(problem.log_one_use() + _CLOSED_FORM, planned_upper(problem, CHECKABLE)[0], 0.0)
 
 
@@ -199,12 +199,12 @@ def log_cut(problem: Sum, plan: Plan) -> float:
     )
 
 
-def log_lower(problem: Sum) -> float:
+def log_lower(problem: Sum, grid: Grid = FINE) -> float:
     """Return a lower bound on the log of the functional with ``W = Y − e^ε``: by the sum, one step, or an event."""
     best = max(problem.log_one_step() - _CLOSED_FORM, problem.log_any_step())
     if not problem.summable:
         return best
-    plan = plan_attained(problem, problem.guess() - _DROPS[0])
+    plan = plan_attained(problem, problem.guess() - _DROPS[0], grid)
     if plan is None:
         return best
     law = attained(epsilon=problem.epsilon, mu=problem.mu, step=plan.step, highest=plan.above * plan.step)

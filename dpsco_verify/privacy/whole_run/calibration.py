@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -36,8 +37,8 @@ class Calibration:
         Bounds on δ at the ε asked for: for every view, and for the worst instance whose pattern of repeats is
         shown.
     certificate
-        That δ exceeds the bound, for the independent checker; None for several epochs, for K = n, for a law of
-        K, and outside ε ≤ 100 and δ ≥ 1e-200.
+        That δ exceeds the bound, for the independent checker; None if it was not asked for, for several epochs, for
+        K = n, for a law of K, and outside ε ≤ 100 and δ ≥ 1e-200.
     run
         The run with this noise.
     """
@@ -59,6 +60,7 @@ def calibrate(
     points: int | Mapping[int, float] | None = None,
     batch_size: int = 1,
     epochs: int = 1,
+    certify: bool = True,
 ) -> Calibration:
     """Return the least σ, to a relative 1e-6 of it, at which the upper bound on δ(ε) is at most δ.
 
@@ -71,6 +73,8 @@ def calibrate(
         ε > 0 and 0 < δ < 1.
     n, lipschitz, points, batch_size, epochs
         As in :class:`WholeRun`.
+    certify
+        Whether to issue the certificate, which takes about as long as the rest; σ is the same without.
 
     Raises
     ------
@@ -113,7 +117,7 @@ def calibrate(
 
     ratio = _least(lambda ratio: bound(ratio) - math.log(delta))
     certificate = None
-    if certifiable:
+    if certifiable and certify:
         for _ in range(8):
             certificate = _certificate(run(ratio), epsilon, delta)
             if certificate is not None:
@@ -133,6 +137,7 @@ def calibrate(
 def _least(excess: Callable[[float], float]) -> float:
     """Return about the least ratio at which the falling function is at most 0."""
 
+    @functools.cache  # the ends of the bracket and the root are asked for again
     def bounded(ratio: float) -> float:
         return min(max(excess(ratio), -_FAR), _FAR)
 

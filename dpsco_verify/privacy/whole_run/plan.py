@@ -153,7 +153,7 @@ def plan_envelope(problem: Sum, log_part: float, grid: Grid = FINE) -> Plan | No
     `log_part` is the logarithm of what may be lost beyond the last point of a step's law. That point need not pass
     the threshold by much: what is beyond it then counts in full.
     """
-    return _plan(problem, *_envelope_points(problem.epsilon, problem.mu), log_part, grid)
+    return _plan(problem, *envelope_points(problem.epsilon, problem.mu), log_part, grid)
 
 
 def plan_attained(problem: Sum, log_part: float, grid: Grid = FINE) -> Plan | None:
@@ -247,8 +247,8 @@ def _short(step: float) -> float:
     return math.ldexp(math.ceil(mantissa * 2.0**24) / 2.0**24, exponent)
 
 
-def negligible_beyond(problem: Sum, log_part: float) -> float:
-    """Return a T beyond which ``log((K/n) E(W − T)₊)`` is `log_part`."""
+def negligible_beyond(problem: Sum, log_part: float, *, tolerance: float = 1e-6) -> float:
+    """Return a T beyond which ``log((K/n) E(W − T)₊)`` is about `log_part`."""
     share = math.log(problem.steps / problem.scale)
     alpha = math.exp(problem.epsilon)
 
@@ -258,11 +258,11 @@ def negligible_beyond(problem: Sum, log_part: float) -> float:
     low, high = problem.epsilon, problem.epsilon + problem.mu
     while excess(high) > 0.0:
         low, high = high, high + 2.0 * (high - problem.epsilon)
-    root = float(optimize.brentq(excess, low, high, rtol=1e-6)) if excess(low) > 0.0 else high
+    root = float(optimize.brentq(excess, low, high, rtol=tolerance)) if excess(low) > 0.0 else high
     return math.exp(root) - alpha
 
 
-def _envelope_points(epsilon: float, mu: float) -> tuple[FloatArray, FloatArray]:
+def envelope_points(epsilon: float, mu: float) -> tuple[FloatArray, FloatArray]:
     """Return values and weights that resemble the envelope's law."""
     alpha = math.exp(epsilon)
     low, high = -epsilon / mu + 0.5 * mu, epsilon / mu + 0.5 * mu

@@ -88,7 +88,9 @@ class _Search:
         self.alive: BoolArray = np.ones(runs, dtype=np.bool_)
         self.steps: IntArray = np.zeros(runs, dtype=np.int64)
         terms, weight, middle = problem.terms, problem.weight, problem.middle
-        anchor, self.first_tau = terms.anchor(start)
+        anchor, found = terms.anchor(start)
+        # The minimiser moves by L/λ at most: data on a scale far below that would make the Hessian singular in doubles.
+        self.first_tau = np.maximum(found, terms.resolution * terms.lipschitz / weight)
         diameter = problem.convex_set.diameter
         set_tau = _FIRST_SET_TAU / (weight + terms.lipschitz / diameter) if diameter > 0.0 else 1.0 / weight
         self.first_set_tau = np.full(runs, set_tau)

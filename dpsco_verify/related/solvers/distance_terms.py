@@ -42,6 +42,11 @@ class DistanceTerms:
         return 1.0
 
     @property
+    def resolution(self) -> float:
+        """Return the part of L/λ below which distances are not told apart."""
+        return 1e-9
+
+    @property
     def certificate_queries(self) -> int:
         """Each point's distance is needed."""
         return self.count

@@ -79,6 +79,11 @@ class PredictorTerms:
         return self.loss.slope_bound * float(np.max(self.lengths))
 
     @property
+    def resolution(self) -> float:
+        """Return 0: τ follows the predictions."""
+        return 0.0
+
+    @property
     def certificate_queries(self) -> int:
         """A smooth loss needs the curvature's bound alone."""
         return 0 if self.is_smooth else self.count

@@ -85,6 +85,11 @@ class Terms(Protocol):
         ...
 
     @property
+    def resolution(self) -> float:
+        """The part of L/λ below which lengths of the data are not told apart; 0 where τ follows the data alone."""
+        ...
+
+    @property
     def certificate_queries(self) -> int:
         """How many data points :meth:`duality_gap` looks at for each run."""
         ...

@@ -18,13 +18,11 @@ from dpsco_verify.store import null_name
 from own_mean import private_mean
 
 EPSILON, N = 1.0, 10
-CONSTANT = 1.0
-"""The theorem's: the error is at most CONSTANT/(nε)."""
+CONSTANT = 1.0  # the theorem's: the error is at most CONSTANT/(nε)
 PLACE = {"n": N, "ε": EPSILON}
 AT_PLACE = {name: OneOf(value) for name, value in PLACE.items()}
-PRIVATE = EventNull(
-    name="private_mean is ε-DP", parameters=AT_PLACE, implies=approximate(Fraction(EPSILON), Fraction(0))
-)
+PURE = approximate(Fraction(EPSILON), Fraction(0))
+PRIVATE = EventNull(name="private_mean is ε-DP", parameters=AT_PLACE, implies=PURE)
 ACCURATE = MeanNull(name="E|error| ≤ CONSTANT/(nε)", parameters=AT_PLACE, bound=lambda _: ball(1))
 """What samples may reject, for the checker: ε of the claim, and the mean error in units of its bound."""
 WORST = [0.0] * N, [1.0] + [0.0] * (N - 1)
@@ -35,10 +33,8 @@ def audit_mean(*, alpha, samples, seed, name):
     """Audit the mechanism on the worst pair."""
     root = int(stream(seed, name).integers(2**63))
     mechanism = lambda data, size, rng: private_mean(data, size, rng, epsilon=EPSILON)  # noqa: E731
-    how = {"relation": "replace-one", "alpha": alpha, "samples": samples, "seed": root}
-    found = audit(mechanism, *WORST, epsilon=EPSILON, **how)
-    w = found.witness
-    counts = w.decision_counts
+    found = audit(mechanism, *WORST, epsilon=EPSILON, alpha=alpha, samples=samples, seed=root)
+    w, counts = found.witness, found.witness.decision_counts
     witness = event_evidence(
         (counts.n11, counts.n10, counts.n01, counts.n00), null_hypothesis=null_name(PRIVATE.name, PLACE),
         epsilon=found.order, delta=found.delta_at_order, alpha=w.alpha, fractions=w.fractions,
@@ -69,9 +65,8 @@ class Theorem:
     def plan(self, reading, context, units):
         """Plan the unit."""
         # A witness states the level rounded up, and it has to be within the share all the same.
-        alpha = context.share.alpha / LEVEL_ROUNDING**2
-        arguments = {"alpha": alpha, "samples": SAMPLES[context.profile]}
-        return units.add("judge", self.function, arguments, random=True)
+        level = {"alpha": context.share.alpha / LEVEL_ROUNDING**2, "samples": SAMPLES[context.profile]}
+        return units.add("judge", self.function, level, random=True)
 
 
 class Privacy(Theorem):
@@ -97,15 +92,11 @@ class Risk(Theorem):
     def conclude(self, reading, context, work, outcomes):
         """Refute with the observations, or say what would have been found."""
         found = outcomes[work]
-        verdict = (
-            Verdict.REFUTED if found.rejected else Verdict.NOT_REFUTED if found.mdv else Verdict.INCONCLUSIVE
-        )
+        unrefuted = Verdict.NOT_REFUTED if found.mdv else Verdict.INCONCLUSIVE
         return Decision(
-            verdict=verdict,
+            verdict=Verdict.REFUTED if found.rejected else unrefuted,
             summary=f"the mean error is {found.mean:.3g} of the bound, between {found.low:.3g} and {found.high:.3g}",
-            evidence={
-                "smallest excess that would have been found": Quantity(value=found.mdv, unit="of the bound")
-            },
+            evidence={"smallest excess that would be found": Quantity(value=found.mdv, unit="of the bound")},
             witness=found.witness(null_name(ACCURATE.name, PLACE)) if found.rejected else None,
             spent={"judge": context.share.alpha},
         )

@@ -6,12 +6,13 @@ Algorithm 1 with a mirror step (label related:private-mirror-descent).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import flint
 
+from dpsco_verify.arrays import IntArray
 from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import Quantity, Sharpness, Stance, Verdict
 from dpsco_verify.geometry import Simplex
@@ -25,16 +26,8 @@ from dpsco_verify.ledger.systems.privacy_statement import (
     audit_null,
 )
 from dpsco_verify.privacy.balls import ball
-from dpsco_verify.privacy.transcript import (
-    PRECISION,
-    Route,
-    Transcript,
-    first_increment_delta,
-    largest_factor,
-    loop_transcript,
-    proves,
-    refutes,
-)
+from dpsco_verify.privacy.transcript import PRECISION, Transcript, first_increment_delta, largest_factor
+from dpsco_verify.privacy.whole_run import WholeRun, delta_lower, delta_upper
 from dpsco_verify.problems import Linear
 from dpsco_verify.related import Task
 from dpsco_verify.related.batch_shuffling import batch_counts, proves_batches
@@ -44,10 +37,13 @@ from dpsco_verify.related.iteration_schedule import constant_batches
 _SUBSAMPLED, _ENTROPIC = "subsampled-one-pass", "private-mirror-descent-entropic"
 _GUARANTEE = "all noisy gradients together are (ε, δ)-DP"
 _METHOD = (
-    "Rigorous at each grid point, in ball arithmetic, with the implementation's own σ: the bounds by one use of "
-    "a point and by shuffling; how much less noise would fail is told by a lower bound. Beside it an audit of "
-    "the outputs."
+    "Rigorous at each grid point, with the implementation's own σ: for single points the bound on a whole run, in "
+    "doubles with a bound on all their rounding, for batches those by one use of a point and by shuffling, in ball "
+    "arithmetic; how much less noise would fail is told by a lower bound. Beside it an audit of the outputs."
 )
+Fails = Callable[[Fraction], bool]
+"""Whether a part of σ is refuted."""
+
 _GRID = {
     Profile.QUICK: ((1000, 5, 1.0, 1e-6),),
     Profile.STANDARD: (
@@ -77,13 +73,6 @@ class Noise:
     failing: float | None
 
 
-def _algorithm(n: int, sigma: Fraction, epsilon: flint.arb, delta: flint.arb) -> tuple[bool, bool]:
-    """Return whether Algorithm 1's transcript is proven, and whether it is refuted."""
-    transcript, mu = loop_transcript(n), 2 / ball(sigma)
-    proven = proves(transcript, epsilon=epsilon, delta=delta, mu=mu) is not Route.NONE
-    return proven, refutes(transcript, epsilon=epsilon, delta=delta, mu=mu) is not Route.NONE
-
-
 @dataclass(frozen=True)
 class _Ratio:
     """``2L/(gσ)`` for batches of size g."""
@@ -99,37 +88,15 @@ def examine(*, system: str, places: tuple[tuple[int, int, float, float], ...]) -
     found = []
     for n, dimension, epsilon, delta in places:
         place = Place(n, dimension, epsilon, delta)
-        budget = place.budget
         task = Task(Linear(), Simplex(dimension), 1.0) if system == _ENTROPIC else place.task
-        figures = SYSTEMS[system].calibrate(task, n, budget).figures
+        figures = SYSTEMS[system].calibrate(task, n, place.budget).figures
         sigma = figures["σ"] if "σ" in figures else figures["σ₁"]
-        batches = constant_batches(n, dimension, budget.concentrated) if system == _SUBSAMPLED else None
-        with flint.ctx.workprec(PRECISION):
-            order, room = ball(Fraction(epsilon)), ball(Fraction(delta))
-
-            def fails(
-                factor: Fraction,
-                n: int = n,
-                sigma: float = sigma,
-                order: flint.arb = order,
-                room: flint.arb = room,
-                batches: Any = batches,
-            ) -> bool:
-                scaled = factor * Fraction(sigma)
-                if batches is None:
-                    return _algorithm(n, scaled, order, room)[1]
-                # The first batch alone, all other gradients opposite: it holds the point with probability B_1/n.
-                size = int(batches[0])
-                first = Transcript(n=-(-n // size), used=1, increments=1)
-                return bool(first_increment_delta(first, order, 2 / (ball(scaled) * size)) > room)
-
-            if batches is None:
-                proven = _algorithm(n, Fraction(sigma), order, room)[0]
-            else:
-                proven = proves_batches(
-                    batch_counts(batches), n=n, epsilon=order, delta=room, ratio=_Ratio(sigma)
-                )
-            less = largest_factor(fails, low=1e-2, high=1.0)
+        if system == _SUBSAMPLED:
+            batches = constant_batches(n, dimension, place.budget.concentrated)
+            proven, fails = _batches(n, batches, sigma, epsilon, delta)
+        else:
+            proven, fails = _single_points(n, sigma, epsilon, delta)
+        less = largest_factor(fails, low=1e-2, high=1.0)
         found.append(
             Noise(
                 words=f"n = {n}, d = {dimension}, ε = {epsilon:g}, δ = {delta:g}",
@@ -141,7 +108,35 @@ def examine(*, system: str, places: tuple[tuple[int, int, float, float], ...]) -
     return tuple(found)
 
 
-class _OneUse(PrivacyStatement[None, tuple[Noise, ...]]):
+def _single_points(n: int, sigma: float, epsilon: float, delta: float) -> tuple[bool, Fails]:
+    """Return whether σ is proven for Algorithm 1, and how to refute a part of it, the pattern of repeats shown."""
+    proven = delta_upper(WholeRun(n=n, sigma=sigma), epsilon) <= delta
+    return proven, lambda factor: delta_lower(WholeRun(n=n, sigma=float(factor) * sigma), epsilon) > delta
+
+
+def _batches(n: int, batches: IntArray, sigma: float, epsilon: float, delta: float) -> tuple[bool, Fails]:
+    """Return whether σ is proven for the batches, and how to refute a part of it.
+
+    The first batch alone refutes, all other gradients being opposite: it holds the point with probability B_1/n.
+    """
+    size, scaled = int(batches[0]), Fraction(sigma)
+    first = Transcript(n=-(-n // size), used=1, increments=1)
+
+    def fails(factor: Fraction) -> bool:
+        with flint.ctx.workprec(PRECISION):
+            mu = 2 / (ball(scaled * factor) * size)
+            return bool(first_increment_delta(first, ball(epsilon), mu) > ball(delta))
+
+    with flint.ctx.workprec(PRECISION):
+        proven = proves_batches(
+            batch_counts(batches), n=n, epsilon=ball(epsilon), delta=ball(delta), ratio=_Ratio(sigma)
+        )
+    return proven, fails
+
+
+class _CertifiedNoise(PrivacyStatement[None, tuple[Noise, ...]]):
+    refuted_by = "needed with the pattern of repeats shown"
+
     def exact(self, reading: Reading[None], profile: Profile) -> Call[tuple[Noise, ...]]:
         """Return the grid."""
         return examine, {"system": self.system, "places": _GRID[profile]}
@@ -165,7 +160,7 @@ class _OneUse(PrivacyStatement[None, tuple[Noise, ...]]):
                     claimed=first.sigma,
                     holds_with=None if open_ else first.sigma,
                     needed=first.failing,
-                    how=f"at {first.words}, by the bounds from both sides",
+                    how=f"at {first.words}, by the bounds from both sides; {self.refuted_by}",
                 ),
             ),
         )
@@ -186,7 +181,7 @@ def _reading(system: str, text: str) -> tuple[Reading[None], ...]:
     )
 
 
-class AlgorithmOnePrivacy(_OneUse):
+class AlgorithmOnePrivacy(_CertifiedNoise):
     """``algorithm-1-privacy``."""
 
     id = "algorithm-1-privacy"
@@ -198,11 +193,12 @@ class AlgorithmOnePrivacy(_OneUse):
     readings = _reading(system, "single points, stop at ⌊n/2⌋ + 1 of them; σ as the comparison runs it")
 
 
-class SubsampledOnePassPrivacy(_OneUse):
+class SubsampledOnePassPrivacy(_CertifiedNoise):
     """``subsampled-one-pass-privacy``."""
 
     id = "subsampled-one-pass-privacy"
     system = _SUBSAMPLED
+    refuted_by = "needed by the first batch"
     title = "One pass with privacy by subsampling is private"
     reference = "Arora, Marinov and Ullah 2020, Section 6 (a suggestion); noise by this project"
     label = "related:subsampled-one-pass"
@@ -215,7 +211,7 @@ class SubsampledOnePassPrivacy(_OneUse):
     )
 
 
-class PrivateMirrorDescentPrivacy(_OneUse):
+class PrivateMirrorDescentPrivacy(_CertifiedNoise):
     """``private-mirror-descent-privacy``."""
 
     id = "private-mirror-descent-privacy"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import flint
@@ -15,14 +14,15 @@ from dpsco_verify.privacy.transcript import fixed_transcript
 EPSILON_MAX = Fraction(1256, 1000)
 """The largest ε̃ of the theorem."""
 
-PRINTED_NOISE_SQUARED, REPAIRED_NOISE_SQUARED = 3, 81
-"""The square of the constant c in ``σ = cL√log(1/δ)/ε̃``: √3 in the theorem, and 9 in its repair."""
+NOISE_SQUARED = 3
+"""The square of the constant c in ``σ = cL√log(1/δ)/ε̃``."""
 
 
-def _claimed(place: Place, noise_squared: int) -> Claimed:
+def printed(place: Place) -> Claimed:
+    """Return what the theorem claims at a point."""
     tau = place.draws or 1
     scale, n = ball(place.scale), place.n
-    sigma = (-noise_squared * ball(place.delta).log()).sqrt() / scale
+    sigma = (-NOISE_SQUARED * ball(place.delta).log()).sqrt() / scale
     spread = (-2 * tau * ball(place.delta_prime).log()).sqrt()
     return Claimed(
         transcript=fixed_transcript(n, tau),
@@ -30,21 +30,6 @@ def _claimed(place: Place, noise_squared: int) -> Claimed:
         delta=ball(Fraction(tau, n) * place.delta + place.delta_prime),
         mu=2 / sigma,
     )
-
-
-def printed(place: Place) -> Claimed:
-    """Return what the theorem claims with the noise that it prints."""
-    return _claimed(place, PRINTED_NOISE_SQUARED)
-
-
-def repaired(place: Place) -> Claimed:
-    """Return the same with the constant 9 in place of √3."""
-    return _claimed(place, REPAIRED_NOISE_SQUARED)
-
-
-def one_less(place: Place) -> Claimed:
-    """Return the same with the next smaller whole constant, to see that not every point is proven with it."""
-    return _claimed(place, (math.isqrt(REPAIRED_NOISE_SQUARED) - 1) ** 2)
 
 
 _SIZES = {

@@ -12,8 +12,7 @@ from dpsco_verify.evidence import (
     Sharpness,
     Verdict,
 )
-from dpsco_verify.papers.arora2020.composition.claim import EPSILON_MAX
-from dpsco_verify.papers.arora2020.single_step.exact import sigma_ball
+from dpsco_verify.papers.arora2020.composition import claim
 from dpsco_verify.privacy.balls import ball, gaussian_delta
 
 CONDITIONING_SIZE = 16
@@ -22,15 +21,16 @@ CONDITIONING_SIZE = 16
 _SIZES = (1, 2, 16, 100, 10**4, 10**8)
 
 
-def proof_steps(noise_factor: flint.arb) -> tuple[ProofStep, ...]:
-    """Return the verdict on each step, for σ multiplied by `noise_factor`."""
-    return (_single_step(noise_factor), _drift(), _conditioning(), _azuma())
+def proof_steps() -> tuple[ProofStep, ...]:
+    """Return the verdict on each step."""
+    return (_single_step(), _drift(), _conditioning(), _azuma())
 
 
-def _single_step(factor: flint.arb) -> ProofStep:
+def _single_step() -> ProofStep:
     """``δ_G(ε̃; 2/σ) ≤ δ`` at ε̃ = 1, δ = 1e-6: what Lemma 5.2 needs of a step that uses the point."""
     delta = Fraction(1, 10**6)
-    ratio = gaussian_delta(ball(1), 2 / (sigma_ball(Fraction(1), delta, Fraction(1)) * factor)) / ball(delta)
+    sigma = (-claim.NOISE_SQUARED * ball(delta).log()).sqrt()
+    ratio = gaussian_delta(ball(1), 2 / sigma) / ball(delta)
     return ProofStep(
         id="single-step",
         statement="each iteration is (ε₀, δ₀)-DP, by Lemma 5.2",
@@ -41,7 +41,7 @@ def _single_step(factor: flint.arb) -> ProofStep:
 
 def _drift() -> ProofStep:
     """``τ ε₀ ε₁ ≤ 4τ ε̃²/n²`` with ``ε₀ = (e^ε̃ − 1)/n``, ``ε₁ = e^ε₀ − 1``: its ratio at the largest ε̃."""
-    scale = ball(EPSILON_MAX)
+    scale = ball(claim.EPSILON_MAX)
     ratios = {n: _drift_ratio(n, scale) for n in _SIZES}
     fails = [n for n, ratio in ratios.items() if ratio > 1]
     # The ratio is ((e^ε̃ − 1)/2ε̃)² · (e^ε₀ − 1)/ε₀, increasing in ε̃; below 1 up to this ε̃ for every n ≥ 16.
@@ -63,7 +63,7 @@ def _drift() -> ProofStep:
 
 def drift_sharpness() -> Sharpness:
     """Return how small c may be in ``ε₀ε₁ ≤ cε̃²/n²`` for n ≥ 16 and ε̃ ≤ 1.256: its largest value is at both ends."""
-    ratio = 4 * _drift_ratio(16, ball(EPSILON_MAX))
+    ratio = 4 * _drift_ratio(16, ball(claim.EPSILON_MAX))
     return Sharpness(
         constant="4 in 4τε̃²/n²",
         claimed=4.0,
@@ -81,7 +81,7 @@ def _drift_ratio(n: int, scale: flint.arb) -> flint.arb:
 
 def _conditioning() -> ProofStep:
     """With all draws Y revealed, the step that draws the point has loss ε̃, not ε₀: the amplification is gone."""
-    scale, n = ball(EPSILON_MAX), CONDITIONING_SIZE
+    scale, n = ball(claim.EPSILON_MAX), CONDITIONING_SIZE
     ratio = scale / (scale.expm1() / n)
     return ProofStep(
         id="conditioning",
@@ -99,7 +99,7 @@ def _conditioning() -> ProofStep:
 
 def _azuma() -> ProofStep:
     """Compare the printed exponent ``−2ε₀²τ log(1/δ')/(2τε₀²ε₁²)`` with ``log δ'``: the ratio is 1/ε₁²."""
-    scale = ball(EPSILON_MAX)
+    scale = ball(claim.EPSILON_MAX)
     epsilon_1 = (scale.expm1() / 16).expm1()
     return ProofStep(
         id="azuma",

@@ -1,8 +1,8 @@
 """Theorem 5.1 (label ``thm:dp_guarantee``): the privacy of τ iterations, τ fixed.
 
 The bounds that decide are those of :mod:`dpsco_verify.privacy.transcript`: from above one use of the differing point
-(Balle and Wang 2018; Balle, Barthe and Gaboardi 2018) and shuffling (Feldman, McMillan and Talwar 2021), from below
-the first increment and the sum of all.
+(Balle and Wang 2018; Balle, Barthe and Gaboardi 2018) and the bound on a whole run (``docs/whole-run.md``), from
+below the first increment and the sum of all.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import flint
-from msgspec.structs import replace
 
 from dpsco_verify.evidence import (
     Quantity,
@@ -23,12 +22,14 @@ from dpsco_verify.evidence import (
 from dpsco_verify.evidence.checker import evaluate
 from dpsco_verify.ledger.statement import Context, Decision, Reading
 from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.papers.arora2020 import slack as slack_of
 from dpsco_verify.papers.arora2020 import transcript_cells as cells_of
 from dpsco_verify.papers.arora2020.composition import claim
 from dpsco_verify.papers.arora2020.composition.certificates import CompositionViolation
 from dpsco_verify.papers.arora2020.composition.errata import DISCREPANCIES
 from dpsco_verify.papers.arora2020.composition.proof import drift_sharpness, proof_steps
-from dpsco_verify.papers.arora2020.transcript_cells import Cell, Place, Slack
+from dpsco_verify.papers.arora2020.slack import Slack
+from dpsco_verify.papers.arora2020.transcript_cells import Cell, Place
 from dpsco_verify.privacy.single_step import inner_epsilon_ball
 from dpsco_verify.privacy.transcript import PRECISION, Route, Status
 
@@ -41,41 +42,21 @@ _METHOD = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Noise:
-    """What a reading fixes.
+class Deltas:
+    """What a reading fixes: whether δ may be close to 1; it is at most 1/2 otherwise."""
 
-    Attributes
-    ----------
-    repaired
-        Whether σ has the constant of the repair.
-    every_delta
-        Whether δ may be close to 1; it is at most 1/2 otherwise.
-    """
-
-    repaired: bool
-    every_delta: bool
-
-    @property
-    def squared(self) -> int:
-        """The square of the constant c in ``σ = cL√log(1/δ)/ε̃``."""
-        return claim.REPAIRED_NOISE_SQUARED if self.repaired else claim.PRINTED_NOISE_SQUARED
-
-    @property
-    def constant(self) -> float:
-        """The constant c."""
-        return float(self.squared**0.5)
+    every: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """The handles: by n the decided points and the slack, for the repair also with the next smaller constant.
+    """The handles: by n the decided points, and the slack for δ at most 1/2.
 
-    `ladder` and `ladder_slack` are those of the points with δ close to 1.
+    `ladder` and `ladder_slack` are those of the points with δ close to 1, for every δ.
     """
 
     grid: dict[int, Handle[list[Cell]]]
     slack: dict[int, Handle[list[Slack]]]
-    one_less: dict[int, Handle[list[Cell]]]
     ladder: Handle[list[Cell]] | None
     ladder_slack: Handle[list[Slack]] | None
 
@@ -84,7 +65,7 @@ _READINGS = (
     Reading(
         id="literal",
         stance=Stance.PRINTED,
-        parameters=Noise(repaired=False, every_delta=True),
+        parameters=Deltas(every=True),
         text="σ as printed; replace-one neighbours; every 0 < ε̃ ≤ 1.256, 0 < δ < 1, 0 < δ' < 1 (at δ or δ' ≥ 1 the "
         "square root has no meaning).",
         statement=f"with σ = L√(3 log(1/δ))/ε̃, the transcript of τ iterations is {_GUARANTEE}",
@@ -93,18 +74,9 @@ _READINGS = (
     Reading(
         id="small-delta",
         stance=Stance.REPAIR,
-        parameters=Noise(repaired=False, every_delta=False),
+        parameters=Deltas(every=False),
         text="The same for 0 < δ ≤ 1/2 alone, where a practitioner stands.",
         statement=f"with σ = L√(3 log(1/δ))/ε̃ and δ ≤ 1/2, the transcript of τ iterations is {_GUARANTEE}",
-        method=_METHOD,
-    ),
-    Reading(
-        id="corrected",
-        stance=Stance.REPAIR,
-        parameters=Noise(repaired=True, every_delta=False),
-        text="The smallest whole constant with which every point of the grid is proven, 9 in place of √3, "
-        "and δ ≤ 1/2.",
-        statement=f"with σ = 9L√log(1/δ)/ε̃ and δ ≤ 1/2, the transcript of τ iterations is {_GUARANTEE}",
         method=_METHOD,
     ),
 )
@@ -121,56 +93,69 @@ class Composition:
     readings = _READINGS
     discrepancies = DISCREPANCIES
 
-    def plan(self, reading: Reading[Noise], context: Context, units: Units) -> Work:
-        """Plan for each n a unit for the grid and one for the slack, and the ladder near δ = 1."""
-        noise = reading.parameters
-        claimed = claim.repaired if noise.repaired else claim.printed
-        grid: dict[int, Handle[list[Cell]]] = {}
-        slack: dict[int, Handle[list[Slack]]] = {}
-        one_less: dict[int, Handle[list[Cell]]] = {}
-        ladder: Handle[list[Cell]] | None = None
-        ladder_slack: Handle[list[Slack]] | None = None
-        for n in claim.sizes(context.profile):
-            places = claim.places(context.profile, n, every_delta=noise.every_delta)
-            cost = 1e-2 * len(places)
-            grid[n] = units.add(
-                f"grid/n={n}", cells_of.decide_places, {"claim": claimed, "places": places}, cost=cost
-            )
-            if noise.repaired:
-                one_less[n] = units.add(
-                    f"one-less/n={n}",
-                    cells_of.decide_places,
-                    {"claim": claim.one_less, "places": places},
-                    cost=cost,
-                )
-            slack[n] = units.add(
-                f"slack/n={n}",
-                cells_of.slack_at,
-                {"claim": claimed, "places": claim.slack_places(n)},
-                cost=0.1,
-            )
-        if noise.every_delta:
-            ladder_slack = units.add(
-                "near-one-slack",
-                cells_of.slack_at,
-                {"claim": claimed, "places": claim.near_one_places(16)[-3:]},
-                cost=0.2,
-            )
-            ladder = units.add(
+    def plan(self, reading: Reading[Deltas], context: Context, units: Units) -> Work:
+        """Plan for each n a unit for the grid, and the slack or the ladder near δ = 1."""
+        every = reading.parameters.every
+        work = Work(
+            grid={},
+            slack={},
+            ladder=units.add(
                 "near-one",
                 cells_of.decide_places,
-                {"claim": claimed, "places": tuple(p for n in (16, 1000) for p in claim.near_one_places(n))},
+                {
+                    "claim": claim.printed,
+                    "places": tuple(p for n in (16, 1000) for p in claim.near_one_places(n)),
+                },
                 cost=0.2,
             )
-        return Work(grid=grid, slack=slack, one_less=one_less, ladder=ladder, ladder_slack=ladder_slack)
+            if every
+            else None,
+            ladder_slack=units.add(
+                "near-one-slack",
+                slack_of.slack_at,
+                {"claim": claim.printed, "places": claim.near_one_places(16)[-3:], "sharp_up_to": 0},
+                cost=0.2,
+            )
+            if every
+            else None,
+        )
+        for n in claim.sizes(context.profile):
+            places = claim.places(context.profile, n, every_delta=every)
+            work.grid[n] = units.add(
+                f"grid/n={n}",
+                cells_of.decide_places,
+                {"claim": claim.printed, "places": places},
+                cost=1e-3 * len(places),
+            )
+            if not every and slack_of.wanted(context.profile, n):
+                work.slack[n] = units.add(
+                    f"slack/n={n}",
+                    slack_of.slack_at,
+                    {
+                        "claim": claim.printed,
+                        "places": claim.slack_places(n),
+                        "sharp_up_to": slack_of.SHARP_UP_TO[context.profile],
+                    },
+                    cost=0.3,
+                )
+        return work
 
-    def conclude(self, reading: Reading[Noise], context: Context, work: Work, outcomes: Outcomes) -> Decision:
+    def conclude(
+        self, reading: Reading[Deltas], context: Context, work: Work, outcomes: Outcomes
+    ) -> Decision:
         """Decide by the grid; the witness is the first increment's half-line."""
-        noise = reading.parameters
+        constant = claim.NOISE_SQUARED**0.5
         cells = [cell for handle in work.grid.values() for cell in outcomes[handle]]
         slacks = [slack for handle in work.slack.values() for slack in outcomes[handle]]
         verdict, summary = cells_of.verdict_of(cells)
-        evidence = cells_of.counts(cells) | dict(cells_of.largest(slacks))
+        evidence = cells_of.counts(cells)
+        if slacks:
+            evidence |= slack_of.largest(slacks)
+            factors = [s.sigma.proven for s in slacks]
+            evidence["smallest c proven in σ = cL√log(1/δ)/ε̃, τ = n, δ = δ' = 10⁻⁶, ε̃ = 1.256"] = Quantity(
+                value=None if None in factors else constant * max(f for f in factors if f is not None),
+                note=f"the theorem has {constant:.4g}; the largest over the grid's n",
+            )
         witness: CompositionViolation | None = None
         counterexample: str | None = None
         if verdict is Verdict.REFUTED:
@@ -186,58 +171,40 @@ class Composition:
                 value=float(min(p.delta for p in broken)) if broken else None,
                 note="steps of 0.01 from 0.5, τ = 1, ε̃ = 1.256, n = 16 and 1000",
             )
-        constant = noise.constant
-        if work.one_less:
-            less = [cell for handle in work.one_less.values() for cell in outcomes[handle]]
-            evidence["grid points proven with the next smaller whole constant"] = Quantity(
-                value=sum(c.status is Status.HOLDS for c in less),
-                unit=f"of {len(less)}",
-                note=f"{constant - 1:g} in place of {constant:g}",
-            )
-        factors = [s.sigma for s in slacks]
-        evidence["smallest c proven in σ = cL√log(1/δ)/ε̃, τ = n, δ = δ' = 10⁻⁶, ε̃ = 1.256"] = Quantity(
-            value=None if None in factors else constant * max(f for f in factors if f is not None),
-            note=f"this reading has {constant:.4g}; the largest over the grid's n",
-        )
         near_one = None if work.ladder_slack is None else outcomes[work.ladder_slack]
         return Decision(
             verdict=verdict,
             summary=summary,
             evidence=evidence,
-            tables=(cells_of.slack_table(slacks, scale_name="ε̃"),),
-            plots=(cells_of.slack_plot(slacks),),
+            tables=(slack_of.slack_table(slacks, scale_name="ε̃"),) if slacks else (),
+            plots=(slack_of.slack_plot(slacks),) if slacks else (),
             counterexample=counterexample,
-            proof_steps=proof_steps((flint.arb(noise.squared) / 3).sqrt()),
-            sharpness=(_noise_sharpness(noise, slacks, near_one, verdict), drift_sharpness()),
+            proof_steps=proof_steps(),
+            sharpness=(_noise_sharpness(slacks, near_one), drift_sharpness()),
             witness=witness,
         )
 
 
-def _noise_sharpness(
-    noise: Noise, slacks: Sequence[Slack], near_one: Sequence[Slack] | None, verdict: Verdict
-) -> Sharpness:
+def _noise_sharpness(slacks: Sequence[Slack], near_one: Sequence[Slack] | None) -> Sharpness:
     """Return how small c may be in ``σ = cL√log(1/δ)/ε̃``."""
-    constant = noise.constant
-    at_table = cells_of.sharpness(
-        slacks,
-        constant=f"{'9' if noise.repaired else '√3'} in σ",
-        claimed=constant,
-        on="σ",
-        where="at τ = n, δ = δ' = 10⁻⁶ and the largest ε̃",
-    )
-    if noise.repaired:
-        how = f"on the grid; {at_table.how}"
-        return replace(at_table, holds_with=constant if verdict is Verdict.HOLDS_ON_GRID else None, how=how)
-    if near_one is not None:
-        refuted = [constant * s.sigma_fails for s in near_one if s.sigma_fails is not None]
-        return replace(
-            at_table,
-            holds_with=None,
-            needed=max([*refuted, *([] if at_table.needed is None else [at_table.needed])], default=None),
-            how="what is needed at n = 16, τ = 1, δ = 0.99 and the largest ε̃ by the first increment; as δ → 1 no c is "
-            "enough, since σ vanishes",
+    constant = claim.NOISE_SQUARED**0.5
+    if near_one is None:
+        return slack_of.sharpness(
+            slacks,
+            constant="√3 in σ",
+            claimed=constant,
+            on="σ",
+            where="at τ = n, δ = δ' = 10⁻⁶ and the largest ε̃",
         )
-    return at_table
+    refuted = [constant * s.sigma.refuted for s in near_one if s.sigma.refuted is not None]
+    return Sharpness(
+        constant="√3 in σ",
+        claimed=constant,
+        holds_with=None,
+        needed=max(refuted, default=None),
+        how="what is needed at n = 16, τ = 1, δ = 0.99 and the largest ε̃ by the first increment; as δ → 1 no c is "
+        "enough, since σ vanishes",
+    )
 
 
 def _violation(place: Place) -> CompositionViolation:

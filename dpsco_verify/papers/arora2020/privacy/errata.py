@@ -17,7 +17,7 @@ DISCREPANCIES = (
         ),
         repair=(
             "By the proof of the paper, write 2δ. The statement with δ holds all the same, by one use of a "
-            "point and by shuffling."
+            "point and by the bound on a whole run."
         ),
         shown_by=("privacy#delta",),
         rests_on=("privacy/literal", "privacy/bounded-n"),

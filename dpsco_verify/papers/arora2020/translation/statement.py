@@ -24,9 +24,11 @@ from dpsco_verify.evidence import (
 from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Context, Decision, Reading
 from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.papers.arora2020 import slack as slack_of
 from dpsco_verify.papers.arora2020 import transcript_cells as cells_of
 from dpsco_verify.papers.arora2020.privacy.claim import SCALE_MAX, separation
-from dpsco_verify.papers.arora2020.transcript_cells import Cell, Claimed, Place, Slack
+from dpsco_verify.papers.arora2020.slack import Slack
+from dpsco_verify.papers.arora2020.transcript_cells import Cell, Claimed, Place
 from dpsco_verify.privacy.balls import ball
 from dpsco_verify.privacy.transcript import loop_transcript
 
@@ -158,8 +160,17 @@ class Translation:
             work.grid[n] = units.add(
                 f"grid/n={n}", cells_of.decide_places, {"claim": claimed, "places": grid}, cost=0.1
             )
+            if not slack_of.wanted(context.profile, n):
+                continue
             work.slack[n] = units.add(
-                f"slack/n={n}", cells_of.slack_at, {"claim": claimed, "places": tuple(at_top[:1])}, cost=0.1
+                f"slack/n={n}",
+                slack_of.slack_at,
+                {
+                    "claim": claimed,
+                    "places": tuple(at_top[:1]),
+                    "sharp_up_to": slack_of.SHARP_UP_TO[context.profile],
+                },
+                cost=0.2,
             )
         return work
 
@@ -174,13 +185,13 @@ class Translation:
         steps = proof_steps(scale)
         if verdict is Verdict.HOLDS_ON_GRID and steps[-1].verdict is not Verdict.CERTIFIED:
             verdict, summary = Verdict.INCONCLUSIVE, "the risk does not follow from Theorem 5.3's"
-        evidence = cells_of.counts(cells) | dict(cells_of.largest(slacks))
+        evidence = cells_of.counts(cells) | dict(slack_of.largest(slacks))
         evidence["smallest n for which a δ̄ is in range"] = Quantity(value=_first_n(), unit="points")
         return Decision(
             verdict=verdict,
             summary=summary,
             evidence=evidence,
-            tables=(cells_of.slack_table(slacks, scale_name="√n ε"),),
+            tables=(slack_of.slack_table(slacks, scale_name="√n ε"),),
             proof_steps=steps,
             sharpness=(
                 Sharpness(
@@ -191,7 +202,7 @@ class Translation:
                     larger_is_stronger=True,
                     how=f"on the grid; Theorem 5.3 gives {float(ORDER_FACTOR * SCALE_MAX):g}",
                 ),
-                cells_of.sharpness(
+                slack_of.sharpness(
                     slacks,
                     constant="8 in ε̄ = 8ε√log(1/δ')",
                     claimed=float(ORDER_FACTOR),

@@ -1,0 +1,50 @@
+"""Notice outputs that repeat as recorded values do when they are drawn with replacement.
+
+A mechanism that hands out recorded values, such as the scores of trained models, is a different one from what made the
+values: few values are told apart by being those of one recording, whatever they are, and an audit then finds a
+violation that is the recording's. Values that are drawn with replacement from K equally likely ones show it by how they
+repeat: of n draws ``n(n − 1)/(2K)`` pairs are expected to be equal and ``K(1 − (1 − 1/K)^n)`` values to be seen. Laws
+with likely and unlikely values, such as discrete noise, show another number of values for as many equal pairs; and the
+outputs that a mechanism chooses among are much the same on both data sets.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpsco_verify.auditing.outputs import Outputs
+
+_FEWEST_VALUES = 16
+_FEWEST_EQUAL_PAIRS = 32
+_TOLERANCE = 0.1
+"""The relative difference, at most, between the number of values seen and that expected of equally likely ones."""
+_SHARED = 0.05
+"""The part of the values, at most, that both data sets have."""
+
+
+def repeats(first: Outputs, second: Outputs) -> str | None:
+    """Return a sentence on outputs that repeat like recorded values, different ones on each data set, or None."""
+    values = [np.unique(outputs.fingerprints) for outputs in (first, second)]
+    shared = int(np.isin(values[0], values[1]).sum())
+    sizes = [_support(outputs) for outputs in (first, second)]
+    if None in sizes or shared > _SHARED * min(v.size for v in values):
+        return None
+    return (
+        f"the outputs repeat as if they were drawn with replacement from about {sizes[0]:.0f} values on the one data "
+        f"set and {sizes[1]:.0f} on the other, {shared or 'none'} of them in common: if they were recorded, this "
+        "speaks of the recording and not of the mechanism that made it; draw fresh outputs"
+    )
+
+
+def _support(outputs: Outputs) -> float | None:
+    """Return from about how many equally likely values the outputs are drawn, or None where they do not look so."""
+    n = outputs.size
+    _, counts = np.unique(outputs.fingerprints, return_counts=True)
+    equal_pairs = float((counts * (counts - 1.0)).sum()) / 2.0
+    if counts.size < _FEWEST_VALUES or equal_pairs < _FEWEST_EQUAL_PAIRS:
+        return None
+    size = n * (n - 1.0) / (2.0 * equal_pairs)
+    expected = -size * math.expm1(n * math.log1p(-1.0 / size))
+    return size if abs(counts.size - expected) <= _TOLERANCE * expected else None
