@@ -1,6 +1,7 @@
 """Theorem 1: `private_mean` is ε-DP (replace-one), and its mean absolute error is at most 1/(nε)."""
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -32,7 +33,7 @@ WORST = [0.0] * N, [1.0] + [0.0] * (N - 1)
 def audit_mean(*, alpha, samples, seed, name):
     """Audit the mechanism on the worst pair."""
     root = int(stream(seed, name).integers(2**63))
-    mechanism = lambda data, size, rng: private_mean(data, size, rng, epsilon=EPSILON)  # noqa: E731
+    mechanism = partial(private_mean, epsilon=EPSILON)
     found = audit(mechanism, *WORST, epsilon=EPSILON, alpha=alpha, samples=samples, seed=root)
     w, counts = found.witness, found.witness.decision_counts
     witness = event_evidence(
