@@ -1,6 +1,7 @@
 """The outputs of a mechanism, in columns that features can be computed from.
 
-An output is a number, a truth value, a string, bytes, None, or a tuple, list or array of outputs, of any length. Its
+An output is a number, a truth value, a string, bytes, None, a tuple, list or array of outputs, of any length, or what
+:func:`plain` makes one of these. Its
 **entries** are its numbers in order (a string, None or an empty place is an entry without a number, NaN); its **kind**
 is its type with those of its parts; its **fingerprint** is a 64-bit hash of exactly what it is, bits included: equal
 outputs have equal fingerprints, -0.0 and 0.0 have different ones, and every NaN has one of its own pattern.
@@ -9,10 +10,16 @@ It depends on no other output of the call: else what a whole call returns would 
 
 from __future__ import annotations
 
+import dataclasses
+import datetime as dt
+import enum
 import hashlib
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -214,8 +221,7 @@ def _walk(item: Any, numbers: list[float], identity: Any, depth: int) -> str:
     """Add the entries of `item` to `numbers` and its bytes to `identity`; return its kind."""
     if depth > _MAX_DEPTH:
         raise InputError(f"returned an output nested more than {_MAX_DEPTH} deep; return a flatter one")
-    if isinstance(item, np.ndarray) and item.ndim == 0:
-        item = item[()]
+    item = plain(item)
     if item is None:
         numbers.append(np.nan)
         identity.update(b"N")
@@ -249,6 +255,34 @@ def _walk(item: Any, numbers: list[float], identity: Any, depth: int) -> str:
     raise InputError(
         f"returned an output of type {type(item).__name__}; return numbers, strings, None, tuples or arrays of them"
     )
+
+
+def plain(item: Any) -> Any:  # noqa: PLR0911  one line a type
+    """Return an output of a richer type as what it is judged as; others as they are.
+
+    A dictionary and a dataclass are pairs of key and value in their order; a set is its members in an order of their
+    own; a member of an enumeration is its name, a date or time its ISO text, a decimal or rational number the double
+    next to it, a named tuple a tuple, and an array without axes the number that it holds.
+    """
+    if isinstance(item, float | str | bytes) and not isinstance(item, enum.Enum):
+        return item
+    if isinstance(item, np.ndarray) and item.ndim == 0:
+        return item[()]
+    if isinstance(item, enum.Enum):
+        return f"{type(item).__name__}.{item.name}"
+    if isinstance(item, Decimal | Fraction):
+        return float(item)
+    if isinstance(item, dt.date | dt.time):
+        return item.isoformat()
+    if isinstance(item, dt.timedelta):
+        return item.total_seconds()
+    if isinstance(item, Mapping):
+        return list(item.items())
+    if isinstance(item, AbstractSet):
+        return sorted(item, key=lambda member: (type(member).__name__, repr(member)))
+    if dataclasses.is_dataclass(item) and not isinstance(item, type):
+        return [(field.name, getattr(item, field.name)) for field in dataclasses.fields(item)]
+    return item
 
 
 def _as_float(value: int) -> float:

@@ -277,7 +277,7 @@ def _unions(feature: Feature, first: FloatArray, second: FloatArray, aims: Aims)
     for swapped in (False, True):
         n_p, n_q = (second.size, first.size) if swapped else (first.size, second.size)
         p, q = (count_b, count_a) if swapped else (count_a, count_b)
-        for z, far, chosen, order in _best_unions(p, q, aims, n_p, n_q):
+        for z, far, chosen, order in best_unions(p, q, aims, n_p, n_q):
             region = FeatureRegion(feature, _union(cells, chosen))
             found.append(Candidate(region, swapped, order, z, far))
     return found
@@ -306,7 +306,7 @@ def atom_candidates(first: Outputs, second: Outputs, aims: Aims, examples: Outpu
     for swapped in (False, True):
         n_p, n_q = (second.size, first.size) if swapped else (first.size, second.size)
         p, q = (count_b, count_a) if swapped else (count_a, count_b)
-        for z, far, chosen, order in _best_unions(p, q, aims, n_p, n_q):
+        for z, far, chosen, order in best_unions(p, q, aims, n_p, n_q):
             negated = atoms.size in chosen
             members = np.setdiff1d(np.arange(atoms.size), chosen) if negated else np.sort(chosen)
             if members.size == 0:
@@ -324,7 +324,7 @@ def _atom_counts(prints: Fingerprints, atoms: Fingerprints) -> FloatArray:
     return np.append(counts, prints.size - hits.size).astype(np.float64)
 
 
-def _best_unions(
+def best_unions(
     count_p: FloatArray, count_q: FloatArray, aims: Aims, n_p: int, n_q: int
 ) -> list[tuple[float, float, IntArray, Order]]:
     """Return (z, remoteness, cells, order) of the best unions of cells, in the order of their likelihood ratios."""

@@ -14,6 +14,7 @@ from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing.features import Feature, bit_features, standard_features
 from dpsco_verify.auditing.likelihood_ratio import learned_likelihood_ratio
 from dpsco_verify.auditing.outputs import Outputs, join
+from dpsco_verify.auditing.parts import amount_features, label_candidates
 from dpsco_verify.auditing.regions import (
     Aims,
     Candidate,
@@ -101,12 +102,13 @@ def select(
     sample = join(*build)
     features = [
         *standard_features(sample),
+        *amount_features(sample),
         *extra_features,
         *(bit_features(sample) if floating_point else ()),
     ]
     if log_ratio is not None:
         features.append(Feature(name="log-likelihood ratio", values=_OnRaw(log_ratio)))
-    candidates = atom_candidates(*build, aims, sample)
+    candidates = atom_candidates(*build, aims, sample) + label_candidates(*build, aims)
     for feature in features:
         candidates += feature_candidates(feature, feature.values(first), feature.values(second), aims)
     candidates += _learned(first, second, aims, classifier)

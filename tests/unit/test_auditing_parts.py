@@ -1,0 +1,68 @@
+"""Discrete parts of structured outputs: found beside continuous noise, and left alone where they are private."""
+
+import enum
+from collections import Counter
+from dataclasses import dataclass
+
+import pytest
+
+from dpsco_verify.auditing import AuditVerdict, audit, per_call
+from dpsco_verify.auditing.outputs import encode
+from dpsco_verify.auditing.parts import labels_of
+
+PAIR = (["a", "b", "b", "a"], ["b", "b", "b", "a"])
+
+
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+@dataclass
+class Release:
+    first: str
+    count: float
+
+
+def in_order_of_data(data, rng):
+    return [(key, n + rng.laplace(scale=2.0)) for key, n in Counter(data).items()]
+
+
+def in_fixed_order(data, rng):
+    return [(key, data.count(key) + rng.laplace(scale=2.0)) for key in ("a", "b", "c")]
+
+
+WRONG = {
+    "list": in_order_of_data,
+    "dictionary": lambda data, rng: dict(in_order_of_data(data, rng)),
+    "nested": lambda data, rng: (rng.normal(), {"groups": in_order_of_data(data, rng)}),
+    "string": lambda data, rng: (data[0], rng.normal()),
+    "enumeration": lambda data, rng: (Colour.RED if data[0] == "a" else Colour.BLUE, rng.normal()),
+    "dataclass": lambda data, rng: Release(data[0], rng.normal()),
+    "set": lambda data, rng: ({data[0], "z"}, rng.normal()),
+    "one key of a shuffled many": lambda data, rng: [
+        (int(key), rng.normal()) for key in rng.permutation([*range(12), 12 if data[0] == "a" else 13])
+    ],
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_discrete_part_is_seen_beside_noise(name):
+    result = audit(
+        per_call(WRONG[name]), *PAIR, epsilon=1.0, relation="replace-one", samples=1000, alpha=1e-3
+    )
+    assert result.verdict is AuditVerdict.VIOLATED, result.summary
+
+
+@pytest.mark.parametrize("rich", [False, True])
+def test_groups_in_a_fixed_order_are_left_alone(rich):
+    """The level of both audits together is 2e-9."""
+    mechanism = (lambda data, rng: dict(in_fixed_order(data, rng))) if rich else in_fixed_order
+    result = audit(per_call(mechanism), *PAIR, epsilon=1.0, relation="replace-one", samples=1000, alpha=1e-9)
+    assert result.verdict is not AuditVerdict.VIOLATED, result.summary
+
+
+def test_the_order_of_a_set_is_none_of_its_parts():
+    assert labels_of({"x", "y", "z"}) == labels_of({"z", "y", "x"})
+    first, second = encode([{"x", "y"}, {"y", "x"}], 2).fingerprints
+    assert first == second
