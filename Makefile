@@ -15,6 +15,9 @@ WORKERS ?= $(JOBS)
 LEVELS ?=
 ARGS ?=
 
+# Without compiled files each process, of which the tests start hundreds, would compile the package anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 STAMP_RUN := $(VENV)/.run-installed
 STAMP_TEST := $(VENV)/.test-installed

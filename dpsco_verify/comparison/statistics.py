@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from dpsco_verify.arrays import FloatArray
 
@@ -26,16 +26,17 @@ class Interval:
     high: float | None
 
 
+def _student(degrees: int) -> float:
+    """Return the quantile of Student's law that makes a two-sided interval."""
+    return -float(stdtrit(degrees, (1.0 - CONFIDENCE) / 2.0))
+
+
 def mean_interval(values: FloatArray, *, least: float = -math.inf) -> Interval:
     """Return the mean and Student's interval for the expectation, cut at `least`, which nothing can be below."""
     value = float(np.mean(values))
     if values.size < 2:
         return Interval(value=value, low=None, high=None)
-    half = float(
-        stats.t.isf((1.0 - CONFIDENCE) / 2.0, values.size - 1)
-        * np.std(values, ddof=1)
-        / math.sqrt(values.size)
-    )
+    half = float(_student(values.size - 1) * np.std(values, ddof=1) / math.sqrt(values.size))
     return Interval(value=value, low=max(value - half, least), high=value + half)
 
 
@@ -48,10 +49,12 @@ def exponent(sizes: Sequence[float], values: Sequence[float]) -> Interval | None
     if len(set(sizes)) < _FEWEST_SIZES or min(values) <= 0.0:
         return None
     logarithms = np.log(values)
-    fit = stats.linregress(np.log(sizes), logarithms)
+    from scipy.stats import linregress  # noqa: PLC0415  slow to load, and only a comparison needs it
+
+    fit = linregress(np.log(sizes), logarithms)
     # For equal values the fit calls the size of the deviations, of which there are none, undefined.
     error = float(fit.stderr) if np.ptp(logarithms) > 0.0 else 0.0
-    half = float(stats.t.isf((1.0 - CONFIDENCE) / 2.0, len(sizes) - 2)) * error
+    half = _student(len(sizes) - 2) * error
     slope = float(fit.slope)
     value, low, high = (round(x, _DECIMALS) for x in (slope, slope - half, slope + half))
     return Interval(value=value, low=low, high=high)

@@ -12,8 +12,7 @@ from __future__ import annotations
 from typing import Literal, overload
 
 import numpy as np
-from scipy.special import betainccinv, betaincinv
-from scipy.stats import binom
+from scipy.special import betainc, betaincc, betainccinv, betaincinv
 
 from dpsco_verify.arrays import ArrayLike, FloatArray, IntArray
 from dpsco_verify.errors import InputError
@@ -59,6 +58,22 @@ def clopper_pearson_upper(
     return float(bound) if bound.ndim == 0 else bound
 
 
+def at_least(k: ArrayLike, n: ArrayLike, p: float) -> FloatArray:
+    """Return ``P(Bin(n, p) ≥ k)`` for integers k: an incomplete beta function, and no import of scipy.stats for it."""
+    k, n = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    inside = (k > 0) & (k <= n)
+    tail = betainc(np.where(inside, k, 1.0), np.where(inside, n - k + 1.0, 1.0), p)
+    return np.where(inside, tail, np.where(k <= 0, 1.0, 0.0))
+
+
+def at_most(k: ArrayLike, n: ArrayLike, p: float) -> FloatArray:
+    """Return ``P(Bin(n, p) ≤ k)`` for integers k, without the cancellation of 1 − P(Bin(n, p) > k)."""
+    k, n = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    inside = (k >= 0) & (k < n)
+    head = betaincc(np.where(inside, k + 1.0, 1.0), np.where(inside, n - k, 1.0), p)
+    return np.where(inside, head, np.where(k < 0, 0.0, 1.0))
+
+
 def clopper_pearson_interval(successes: int, trials: int, *, alpha: float) -> tuple[float, float]:
     """Return both bounds at ``alpha/2`` each, so that the interval misses p with probability at most `alpha`."""
     half = require_open_interval("alpha", alpha, 0.0, 1.0) / 2.0
@@ -78,8 +93,8 @@ def p_value(
     k, n = _checked_counts(successes, trials)
     p0 = require_open_interval("null_probability", null_probability, 0.0, 1.0)
     if _require_alternative(alternative) == "greater":
-        return float(binom.sf(k - 1, n, p0))
-    return float(binom.cdf(k, n, p0))
+        return float(at_least(k, n, p0))
+    return float(at_most(k, n, p0))
 
 
 def critical_count(
@@ -95,7 +110,7 @@ def critical_count(
     low, high = 0, n + 1  # k = 0 has p-value 1; n + 1 stands for "never"
     while high - low > 1:
         middle = (low + high) // 2
-        if binom.sf(middle - 1, n, p0) <= level:
+        if at_least(middle, n, p0) <= level:
             high = middle
         else:
             low = middle
@@ -116,8 +131,8 @@ def exact_power(
     if critical is None:
         return 0.0
     if alternative == "greater":
-        return float(binom.sf(critical - 1, trials, p))
-    return float(binom.cdf(critical, trials, p))
+        return float(at_least(critical, trials, p))
+    return float(at_most(critical, trials, p))
 
 
 def minimum_detectable_violation(

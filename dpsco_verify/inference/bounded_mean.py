@@ -34,11 +34,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.stats import binom
 
 from dpsco_verify.arrays import ArrayLike, FloatArray
 from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.inference.bets import log_factors, log_wealth_error, log_wealth_of_counts
+from dpsco_verify.inference.binomial import at_most
 from dpsco_verify.inference.checks import require_range, require_within
 from dpsco_verify.inference.e_process import BettingEProcess, EProcessDecision
 from dpsco_verify.inference.search import smallest_integer, smallest_violation
@@ -210,7 +210,7 @@ class _Design:
         if samples not in self._needed:
             self._needed = {samples: self._ups_needed(samples, threshold - np.log(_MARKOV_RATIOS))}
         p = min(1.0, (mean - self._low) / (self._high - self._low))
-        misses = binom.cdf(self._needed[samples] - 1.0, samples, p) / (1.0 - _MARKOV_RATIOS)
+        misses = at_most(self._needed[samples] - 1.0, samples, p) / (1.0 - _MARKOV_RATIOS)
         return float(misses.min())
 
     def _ups_needed(self, samples: int, thresholds: FloatArray) -> FloatArray:

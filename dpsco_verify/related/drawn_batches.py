@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import flint
 import numpy as np
-from scipy import stats
+from scipy.special import ndtr
 
 from dpsco_verify.privacy.balls import ball, upper_tail
 
@@ -38,7 +38,9 @@ def drawn_sum_delta(
 
 def best_threshold(*, n: int, batch: int, steps: int, epsilon: float, ratio: float) -> Fraction:
     """Return the threshold of a grid at which doubles find the difference largest."""
+    from scipy.stats import binom  # noqa: PLC0415  slow to load, and few claims need it
+
     k = np.arange(min(batch * steps, _TERMS) + 1)
-    weights = stats.binom.pmf(k, batch * steps, 1.0 / n)
-    inside = weights @ stats.norm.sf(_GRID - (k * (ratio / math.sqrt(steps)))[:, np.newaxis])
-    return Fraction(float(_GRID[np.argmax(inside - math.exp(epsilon) * stats.norm.sf(_GRID))]))
+    weights = binom.pmf(k, batch * steps, 1.0 / n)
+    inside = weights @ ndtr((k * (ratio / math.sqrt(steps)))[:, np.newaxis] - _GRID)
+    return Fraction(float(_GRID[np.argmax(inside - math.exp(epsilon) * ndtr(-_GRID))]))

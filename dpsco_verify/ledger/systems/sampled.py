@@ -34,7 +34,7 @@ from fractions import Fraction
 
 import flint
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing.accountants.events import Noise, Sampling, Step
@@ -95,9 +95,11 @@ def upper_delta(steps: SampledSteps, epsilon: float) -> float:
 
 def _labels(steps: SampledSteps) -> FloatArray:
     """Return ``P(K = k)`` for k = 1, 2, …, as far as it matters."""
+    from scipy.stats import binom  # noqa: PLC0415  slow to load, and few claims need it
+
     k = np.arange(1, steps.batch + 1)
-    weights = stats.binom.pmf(k, steps.batch, 1.0 / steps.n)
-    tails = stats.binom.sf(k, steps.batch, 1.0 / steps.n)
+    weights = binom.pmf(k, steps.batch, 1.0 / steps.n)
+    tails = binom.sf(k, steps.batch, 1.0 / steps.n)
     enough = int(np.argmax(tails * steps.steps <= _NEGLIGIBLE)) + 1
     return np.asarray(weights[:enough], dtype=np.float64)
 

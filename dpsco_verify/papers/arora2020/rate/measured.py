@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from dpsco_verify.evidence import Quantity, Verdict
 from dpsco_verify.ledger.statement import Context, Decision
@@ -106,7 +106,7 @@ def conclude(work: Work, context: Context, outcomes: Outcomes) -> Decision:
     mdv = (
         None
         if exponent.reach is None
-        else shift + exponent.reach + float(norm.ppf(POWER)) * exponent.estimate.standard_error
+        else shift + exponent.reach + float(ndtri(POWER)) * exponent.estimate.standard_error
     )
     verdict, summary = _decide(plan.variable, exponent, level, bend=bend, mdv=mdv)
     return Decision(
@@ -177,7 +177,7 @@ def _evidence(
     results: Results, projection: Projection, exponent: _Test, level: _Test, *, mdv: float | None
 ) -> dict[str, Quantity]:
     plan, fit = results.plan, results.fit.exponent
-    wide = float(norm.ppf(0.975)) * fit.standard_error
+    wide = float(ndtri(0.975)) * fit.standard_error
     deviations = [
         (mean - exact) / error
         for mean, exact, error in zip(results.means(), results.exact, results.standard_errors(), strict=True)

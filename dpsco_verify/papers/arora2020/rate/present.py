@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from dpsco_verify.evidence import Axis, Column, LinePlot, Scale, Series, SeriesStyle, Table
 from dpsco_verify.papers.arora2020.rate.measure import Measured
@@ -45,7 +45,7 @@ class Results:
 
 def measured_table(results: Results) -> Table:
     """Return what was measured beside what was computed."""
-    reach = float(norm.ppf(0.5 + _POINTWISE / 2.0))
+    reach = float(ndtri(0.5 + _POINTWISE / 2.0))
     rows = tuple(
         (
             cell.n,
@@ -92,7 +92,7 @@ def exponent_plot(results: Results, claimed: float) -> LinePlot:
     """Return the mean excess risk in double logarithms: measured, fitted, exact, and with the claimed slope."""
     sizes = tuple(float(size) for size in results.plan.sizes())
     means, errors = results.means(), results.standard_errors()
-    reach = float(norm.ppf(0.5 + _POINTWISE / 2.0))
+    reach = float(ndtri(0.5 + _POINTWISE / 2.0))
     centre = math.exp(sum(math.log(size) for size in sizes) / len(sizes))
 
     def line(exponent: float) -> tuple[float, ...]:

@@ -25,8 +25,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq, root
-from scipy.special import log_ndtr
-from scipy.stats import norm
+from scipy.special import log_ndtr, ndtri
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.errors import InputError
@@ -149,7 +148,7 @@ def critical_value(alpha: float, skewness: float) -> float | None:
     def excess(z: float) -> float:
         return float(log_ndtr(-z)) + third * z**3 / 6.0 - math.log(alpha / 2.0)
 
-    start = float(norm.isf(alpha / 2.0))
+    start = -float(ndtri(alpha / 2.0))
     if third == 0.0:
         return start
     turn = max(start, 2.0 / third)  # from about 2/|κ₃| on the bound rises again

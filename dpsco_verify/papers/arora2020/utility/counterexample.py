@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ def drift_ratio(n: int, sigma: float, distance_factor: float = 2.0) -> float:
 def variance_ratio(n: int, lipschitz: float, sigma: float) -> float:
     """Return the lower bound for the drift under noise N(0, σI), W = [−D/2, D/2], over D(L + σ)/√n."""
     eta = 1.0 / (math.sqrt(n) * (lipschitz + sigma))
-    q = float(norm.sf((1.0 + eta * lipschitz) / (eta * math.sqrt(sigma))))
+    q = float(ndtr(-(1.0 + eta * lipschitz) / (eta * math.sqrt(sigma))))
     return lipschitz * q * math.sqrt(n) / (lipschitz + sigma)
 
 
