@@ -12,7 +12,7 @@ import numpy as np
 
 from dpsco_verify.arrays import ArrayLike
 from dpsco_verify.auditing.mechanism import Caller, Mechanism, mechanism_name
-from dpsco_verify.auditing.one_pair import audit_pair, choose, draw_more
+from dpsco_verify.auditing.one_pair import Progress, audit_pair, choose, draw_more
 from dpsco_verify.auditing.pairs import equal_data, recognised, require_pair
 from dpsco_verify.auditing.request import (
     MISSING,
@@ -64,8 +64,9 @@ def audit(
     d, d_prime
         A pair of neighbouring data sets, which must differ. Or else
     pairs
-        a list of pairs, which share the level equally, or a Hypothesis strategy of pairs, which is searched for the
-        worst one; that is shrunk, and judged on fresh samples. Equal data sets that a strategy draws are passed over.
+        a list of pairs, which share the level equally and of which the first violation ends the audit; or a Hypothesis
+        strategy of pairs, which is searched for the worst one; that is shrunk, and judged on fresh samples. Equal data
+        sets that a strategy draws are passed over.
     epsilon, delta
         The claim, as (ε, δ)-differential privacy. Or else
     claim
@@ -143,13 +144,13 @@ def audit(
 def _run(request: AuditRequest) -> AuditResult:
     started = time.perf_counter()
     if isinstance(request.pairs, list):
-        pairs = request.pairs
+        pairs, tried = request.pairs, len(request.pairs)
         for number, (d, d_prime) in enumerate(pairs):
             require_pair(d, d_prime, request.relation, name=f"pairs[{number}]" if len(pairs) > 1 else "")
     else:
-        pairs = _worst_pairs(request)
-    level = request.alpha / len(pairs)
-    results = [audit_pair(request, pair, alpha=level, number=number) for number, pair in enumerate(pairs)]
+        pair, tried = _worst_pair(request)
+        pairs = [pair]
+    results, samples = _audited(request, pairs)
     worst = max(results, key=_badness)
     verdicts = {result.verdict for result in results}
     verdict = next(
@@ -159,14 +160,43 @@ def _run(request: AuditRequest) -> AuditResult:
         worst,
         verdict=verdict,
         alpha=request.alpha,
-        p_value=min(1.0, *(result.p_value * len(results) for result in results)),
-        log_e_value=float(np.logaddexp.reduce([r.log_e_value for r in results]) - math.log(len(results))),
-        samples=sum(result.samples for result in results),
-        pairs=len(results),
+        p_value=min(1.0, *(result.p_value * len(pairs) for result in results)),
+        # A pair that was not carried on counts with no evidence at all, 0.
+        log_e_value=float(np.logaddexp.reduce([r.log_e_value for r in results]) - math.log(len(pairs))),
+        samples=samples,
+        pairs=len(pairs),
+        pairs_tried=tried,
         notes=(*worst.notes, *_notes_of_strangers(results, but=worst)),
         seconds=time.perf_counter() - started,
         again=lambda: _run(request),
     )
+
+
+def _audited(request: AuditRequest, pairs: list[tuple[Any, Any]]) -> tuple[list[AuditResult], int]:
+    """Return the results of the pairs that were carried to an end, and the outputs a data set that all took together.
+
+    Each pair has its part of the level, whatever becomes of the others. All pass a round before any enters the next,
+    the most promising first, and the first violation ends the audit: so it costs the earlier, smaller rounds of the
+    other pairs, and seldom more.
+    """
+    level = request.alpha / len(pairs)
+    under_way = {
+        number: audit_pair(request, pair, alpha=level, number=number) for number, pair in enumerate(pairs)
+    }
+    standing = dict.fromkeys(under_way, Progress(0.0, 0))
+    results: list[AuditResult] = []
+    while under_way:
+        for number in sorted(under_way, key=lambda k: -standing[k].growth):
+            try:
+                standing[number] = next(under_way[number])
+            except StopIteration as ended:
+                del under_way[number]
+                del standing[number]
+                results.append(ended.value)
+                if ended.value.verdict is AuditVerdict.VIOLATED:
+                    under_way.clear()
+                    break
+    return results, sum(r.samples for r in results) + sum(p.samples for p in standing.values())
 
 
 def _notes_of_strangers(results: list[AuditResult], *, but: AuditResult) -> list[str]:
@@ -186,8 +216,8 @@ def _badness(result: AuditResult) -> tuple[int, float, float]:
     return rank, result.log_e_value if rank == 2 else weakness, result.log_e_value
 
 
-def _worst_pairs(request: AuditRequest) -> list[tuple[Any, Any]]:
-    """Search the strategy for the pair whose outputs show the largest violation, on samples of its own.
+def _worst_pair(request: AuditRequest) -> tuple[tuple[Any, Any], int]:
+    """Search the strategy for the pair whose outputs show the largest violation; return it, and how many were tried.
 
     Equal data sets show none and are not drawn from.
     """
@@ -214,4 +244,5 @@ def _worst_pairs(request: AuditRequest) -> list[tuple[Any, Any]]:
             f"pairs={request.pairs!r} drew {found.examples} pairs, all of equal data sets, on which every mechanism is "
             "private; give a strategy of neighbours"
         )
-    return unequal if equal_data(found.d, found.d_prime) else [(found.d, found.d_prime)]
+    pair = unequal[0] if equal_data(found.d, found.d_prime) else (found.d, found.d_prime)
+    return pair, found.examples

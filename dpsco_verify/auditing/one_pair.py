@@ -9,7 +9,7 @@ errs by.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -82,8 +82,22 @@ def _samples_for(pairs: int | None) -> int | None:
     return -(-samples // unit) * unit
 
 
-def audit_pair(request: AuditRequest, pair: tuple[Any, Any], *, alpha: float, number: int) -> AuditResult:
-    """Audit pair number `number` at level `alpha`; see :func:`dpsco_verify.auditing.audit`."""
+@dataclass(frozen=True)
+class Progress:
+    """A pair after a round that decided nothing: its search's growth, and the outputs drawn a data set so far."""
+
+    growth: float
+    samples: int
+
+
+def audit_pair(
+    request: AuditRequest, pair: tuple[Any, Any], *, alpha: float, number: int
+) -> Generator[Progress, None, AuditResult]:
+    """Audit pair number `number` at level `alpha`, round by round; see :func:`dpsco_verify.auditing.audit`.
+
+    It yields after each round but the last, and returns the result. Its level does not depend on when, or whether, it
+    is carried on.
+    """
     caller = Caller(
         request.mechanism, pair, name=request.name, seed=request.seed, time_limit=request.time_limit
     )
@@ -105,6 +119,7 @@ def audit_pair(request: AuditRequest, pair: tuple[Any, Any], *, alpha: float, nu
                 f"mechanism={request.name} returned outputs without any content; there is nothing to judge"
             )
         if choice is None or not (last or choice.growth > 0):
+            yield Progress(-math.inf if choice is None else choice.growth, used)
             continue
         confirmation = confirm(
             caller,
@@ -118,6 +133,8 @@ def audit_pair(request: AuditRequest, pair: tuple[Any, Any], *, alpha: float, nu
         used += confirmation.samples
         if confirmation.rejected:
             break
+        if not last:
+            yield Progress(choice.growth, used)
     result = _concluded(request, pair, spent, used, reproducible=caller.reproducible)
     repeated = repeats(*outputs)
     notes = [] if repeated is None else [repeated]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from dpsco_verify.auditing.pairs import describe_pair
 from dpsco_verify.choices import EPSILON_FOR_NONE
 from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.evidence import AuditVerdict
@@ -125,8 +126,9 @@ class AuditResult:
         Outputs drawn a data set, the search's included; and those after which the verdict stood.
     candidates
         How many events were looked at in the search.
-    pairs
-        How many pairs the audit speaks of; the witness is the worst one's.
+    pairs, pairs_tried
+        How many pairs share the level, the witness being the worst one's; and how many were looked at, which is more
+        where a strategy was searched for one.
     seconds
         Wall-clock time.
     reproducible
@@ -164,6 +166,7 @@ class AuditResult:
     epsilon_of_interest: float | None
     multiple_of_interest: float
     samples_needed: int | None
+    pairs_tried: int = 1
     notes: tuple[str, ...] = ()
     neighbours: str | None = None
     again: Callable[[], AuditResult] | None = field(default=None, repr=False, compare=False)
@@ -178,8 +181,15 @@ class AuditResult:
 
     @property
     def summary(self) -> str:
-        """What was found, in one sentence; where no relation was given, with the one that the pair seems to have."""
-        return "; ".join(part for part in (self._found, self.neighbours) if part)
+        """What was found, in one sentence; of several pairs on which, and without a relation which that pair has."""
+        return "; ".join(part for part in (self._found, self._judged, self.neighbours) if part)
+
+    @property
+    def _judged(self) -> str:
+        if self.pairs_tried == 1:
+            return ""
+        shown = describe_pair(self.witness.d, self.witness.d_prime)
+        return f"{self.pairs_tried:,} pairs were tried, and this is of the worst, {shown}"
 
     @property
     def _found(self) -> str:

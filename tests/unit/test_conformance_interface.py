@@ -203,3 +203,29 @@ def test_refused_outliers_pass_and_other_refusals_do_not():
 
     with pytest.raises(ConformanceError, match="raised InputError: never"):
         check_implementation(refuses_all, checks=["gradient"])
+
+
+def test_an_implementation_that_takes_no_batches_may_require_their_size():
+    def mine(data, rng, *, batch_size, **parameters):
+        assert batch_size == 1
+        return PlainRun()(data, rng, batch_size=batch_size, **parameters)
+
+    report = check_implementation(mine, batched=False, effort=0.05, checks=["initial-point"])
+    assert report.verdict is AuditVerdict.NOT_VIOLATED
+
+
+def test_the_detail_of_the_stopping_rule_lists_wrong_runs_alone():
+    def early(data, rng, **parameters):
+        run = PlainRun()(data, rng, **parameters)
+        return replace(run, iterates=run.iterates[:-1], draws=run.draws[:-1]) if rng.random() < 0.5 else run
+
+    detail = check_implementation(early, effort=0.2, checks=["stopping-rule"]).failures[0].detail
+    told, wrong = (
+        re.match(r"(\d+) of \d+ runs stop wrongly \((.*)\)$", detail).group(2),
+        int(detail.split()[0]),
+    )
+    assert sum(int(number) for number in re.findall(r"(\d+) at", told)) == wrong > 0
+    for part in told.split("; "):
+        assert part.count(f"{re.search(r'where (.*) is right', part).group(1)}") == 1
+    right = check_implementation(PlainRun(), effort=0.2, checks=["stopping-rule"]).findings[0].detail
+    assert re.fullmatch(r"0 of \d+ runs stop wrongly", right)

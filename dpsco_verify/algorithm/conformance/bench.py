@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,7 +36,7 @@ class Bench:
     effort
         Factor of the numbers of runs.
     batched
-        Whether the implementation takes `batch_size`.
+        Whether the implementation takes batches; without, it is asked for batches of one point alone.
     """
 
     implementation: Implementation
@@ -63,7 +65,7 @@ class Bench:
             "lipschitz": problem.lipschitz,
             "initial_point": problem.initial_point.copy(),
         }
-        if self.batched:
+        if self.batched or self._requires_batch_size:
             arguments["batch_size"] = problem.batch_size
         data = problem.data.copy()
         try:
@@ -79,6 +81,15 @@ class Bench:
         return read(
             observed, dimension=problem.dimension, n=problem.n, batch_size=problem.batch_size, call=call
         )
+
+    @cached_property
+    def _requires_batch_size(self) -> bool:
+        """Whether the implementation cannot be called without `batch_size`, whatever it does with it."""
+        try:
+            parameter = inspect.signature(self.implementation).parameters.get("batch_size")
+        except (TypeError, ValueError):
+            return False
+        return parameter is not None and parameter.default is parameter.empty
 
     def runs(self, problem: Problem) -> tuple[Seen, ...]:
         """Return the runs of a problem that were not refused."""

@@ -106,7 +106,8 @@ def check_implementation(
         The reading of the paper that the implementation means: stopping rule, average, noise; by default the
         corrected one. Its batch size plays no part.
     batched
-        Whether the implementation takes ``batch_size``; without, what concerns batches is skipped.
+        Whether the implementation takes batches; without, what concerns them is skipped, and ``batch_size`` is handed
+        on, as 1, only to a signature that requires it.
     effort
         Factor of the numbers of runs.
     checks

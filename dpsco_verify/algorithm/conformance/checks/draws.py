@@ -49,18 +49,23 @@ def _stopping_rule(bench: Bench, alpha: float) -> Outcome:
     parts = []
     for problem in (LINEAR, LINEAR_ODD):
         stop_at = bench.options.stopping.distinct_points(problem.n)
-        seen: Counter[int] = Counter()
+        seen: Counter[str] = Counter()
         for uses in bench.uses(problem, alpha=alpha / 2.0):
             runs += 1
             if uses is None:
                 unknown += 1
                 continue
             times, points = first_uses(uses)
-            seen[len(points)] += 1
-            wrong += len(points) != stop_at or times[-1] != len(uses)
-        counts = ", ".join(f"{count} runs at {points}" for points, count in sorted(seen.items()))
-        parts.append(f"n = {problem.n}: {counts or 'no run'}, where {stop_at} is right")
-    detail = f"{wrong} of {runs} runs stop wrongly (points used by then: {'; '.join(parts)})"
+            if len(points) != stop_at:
+                seen[f"{len(points)} points"] += 1
+            elif times[-1] != len(uses):
+                seen[f"{stop_at} points, but not with the last of them"] += 1
+        wrong += seen.total()
+        if seen:
+            found = ", ".join(f"{number} at {where}" for where, number in sorted(seen.items()))
+            parts.append(f"n = {problem.n}: {found}, where {stop_at} points is right")
+    told = f" ({'; '.join(parts)})" if parts else ""
+    detail = f"{wrong} of {runs} runs stop wrongly{told}"
     return Outcome(
         violated=True if wrong else (None if unknown else False),
         detail=detail + (f"; {unknown} could not be read" if unknown else ""),
