@@ -50,6 +50,14 @@ def test_batches_and_a_full_pass():
 
 
 @pytest.mark.slow
+def test_large_batches():
+    # The search began at σ = L, where δ is far below what any grid can sum: it took that for a δ too large, and
+    # ended at an infinite σ.
+    found = calibrate(n=50_000, epsilon=1.0, delta=1e-6, points=49_900, batch_size=100)
+    assert found.certificate is not None
+    assert 0.8e-6 < found.delta_lower <= found.delta_upper <= 1e-6
+
+
 def test_epochs():
     twice = calibrate(n=100, epsilon=0.5, delta=1e-3, epochs=2)
     assert twice.certificate is None

@@ -112,10 +112,13 @@ def calibrate(
 
     def bound(ratio: float) -> float:
         if certifiable:
-            return planned_upper(sum_of(run(ratio), first.law[0][0], epsilon), CHECKABLE)[0]
+            planned = planned_upper(sum_of(run(ratio), first.law[0][0], epsilon), CHECKABLE)[0]
+            if math.isfinite(planned):
+                return planned
+        # No grid fits a δ that is far too small, as it is where the search is at much too large a ratio.
         return math.log(delta_upper(run(ratio), epsilon))
 
-    ratio = _least(lambda ratio: bound(ratio) - math.log(delta))
+    ratio = _least(lambda ratio: bound(ratio) - math.log(delta), start=1.0 / first.batch_size)
     certificate = None
     if certifiable and certify:
         for _ in range(8):
@@ -134,14 +137,14 @@ def calibrate(
     )
 
 
-def _least(excess: Callable[[float], float]) -> float:
-    """Return about the least ratio at which the falling function is at most 0."""
+def _least(excess: Callable[[float], float], *, start: float) -> float:
+    """Return about the least ratio at which the falling function is at most 0, searched for from `start`."""
 
     @functools.cache  # the ends of the bracket and the root are asked for again
     def bounded(ratio: float) -> float:
         return min(max(excess(ratio), -_FAR), _FAR)
 
-    low = high = 1.0
+    low = high = start
     while bounded(high) > 0.0:
         low, high = high, 2.0 * high
     while low == high or bounded(low) <= 0.0:
