@@ -1,10 +1,10 @@
 """The outputs of a mechanism, in columns that features can be computed from.
 
 An output is a number, a truth value, a string, bytes, None, a tuple, list or array of outputs, of any length, or what
-:func:`plain` makes one of these. Its
-**entries** are its numbers in order (a string, None or an empty place is an entry without a number, NaN); its **kind**
-is its type with those of its parts; its **fingerprint** is a 64-bit hash of exactly what it is, bits included: equal
-outputs have equal fingerprints, -0.0 and 0.0 have different ones, and every NaN has one of its own pattern.
+:func:`plain` makes one of these. Its **entries** are its numbers in order (a string, None or an empty place is an entry
+without a number, NaN); its **kind** is its type with those of its parts; its **fingerprint** is a 64-bit hash of
+exactly what it is, bits included: equal outputs have equal fingerprints, -0.0 and 0.0 have different ones, and every
+NaN has one of its own pattern.
 It depends on no other output of the call: else what a whole call returns would be judged as if it were one output.
 """
 
@@ -35,7 +35,7 @@ _EXACT = 2**53
 _SHOWN = 60
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Outputs:
     """`size` outputs of one mechanism on one data set.
 
@@ -236,7 +236,7 @@ def _walk(item: Any, numbers: list[float], identity: Any, depth: int) -> str:
         identity.update(b"B1" if item else b"B0")
         return "truth value"
     if isinstance(item, int | np.integer):
-        numbers.append(_as_float(int(item)))
+        numbers.append(as_float(int(item)))
         identity.update(f"I{int(item)};".encode())
         return "whole number"
     if isinstance(item, float | np.floating):
@@ -257,7 +257,7 @@ def _walk(item: Any, numbers: list[float], identity: Any, depth: int) -> str:
     )
 
 
-def plain(item: Any) -> Any:  # noqa: PLR0911  one line a type
+def plain(item: Any) -> Any:  # noqa: C901, PLR0911  one line a type
     """Return an output of a richer type as what it is judged as; others as they are.
 
     A dictionary and a dataclass are pairs of key and value in their order; a set is its members in an order of their
@@ -270,8 +270,10 @@ def plain(item: Any) -> Any:  # noqa: PLR0911  one line a type
         return item[()]
     if isinstance(item, enum.Enum):
         return f"{type(item).__name__}.{item.name}"
-    if isinstance(item, Decimal | Fraction):
-        return float(item)
+    if isinstance(item, Decimal):
+        return float("nan") if item.is_nan() else float(item)
+    if isinstance(item, Fraction):
+        return as_float(item)
     if isinstance(item, dt.date | dt.time):
         return item.isoformat()
     if isinstance(item, dt.timedelta):
@@ -285,7 +287,8 @@ def plain(item: Any) -> Any:  # noqa: PLR0911  one line a type
     return item
 
 
-def _as_float(value: int) -> float:
+def as_float(value: int | Fraction) -> float:
+    """Return the double next to a number, infinite beyond the largest."""
     try:
         return float(value)
     except OverflowError:

@@ -1,8 +1,9 @@
 """The discrete parts of structured outputs: each is a feature of its own, which no continuous number beside it hides.
 
 Of a list, tuple, dictionary or set the parts are the strings at each place, the keys that its members have, their order
-and their set, whether a key is present, where it stands and which follows it. A member's key is the member itself, or
-the first of its parts, if that is a string, bytes or a whole number. The numbers beside a key are features too. Parts
+and their set, whether a key is present, where it stands and which follows it. A member's key is the first of its parts,
+if that is a string, bytes or a whole number, or the member itself if it is a string or bytes: bare whole numbers, of
+which a noisy histogram has hundreds, are entries like other numbers. The numbers beside a key are features too. Parts
 are computed from one output alone.
 """
 
@@ -11,13 +12,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import UnionType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from dpsco_verify.arrays import BoolArray, FloatArray
 from dpsco_verify.auditing.features import Feature
-from dpsco_verify.auditing.outputs import Outputs, plain
+from dpsco_verify.auditing.outputs import Outputs, as_float, plain
 from dpsco_verify.auditing.regions import Aims, Candidate, best_unions
 
 _MOST_PARTS = 48
@@ -110,7 +113,7 @@ def label_candidates(first: Outputs, second: Outputs, aims: Aims) -> list[Candid
 def amount_features(sample: Outputs) -> Iterator[Feature]:
     """Yield the numbers beside keys, and the places of keys, that occur most often."""
     if has_parts(sample):
-        seen = Counter(name for item in sample.raw for name in amounts_of(item))
+        seen = {name: len(rows) for name, (rows, _) in _amounts_by_name(sample).items()}
         for name, count in sorted(seen.items(), key=lambda part: (-part[1], part[0]))[:_MOST_PARTS]:
             if count >= _FEWEST:
                 yield Feature(name=name, values=_Amount(name))
@@ -121,8 +124,26 @@ class _Amount:
     name: str
 
     def __call__(self, outputs: Outputs) -> FloatArray:
-        values = (amounts_of(item).get(self.name, np.nan) for item in outputs.raw)
-        return np.fromiter(values, np.float64, outputs.size)
+        values = np.full(outputs.size, np.nan)
+        rows, amounts = _amounts_by_name(outputs).get(self.name, ([], []))
+        values[rows] = amounts
+        return values
+
+
+_AMOUNTS: WeakKeyDictionary[Outputs, dict[str, tuple[list[int], list[float]]]] = WeakKeyDictionary()
+
+
+def _amounts_by_name(outputs: Outputs) -> dict[str, tuple[list[int], list[float]]]:
+    """Return for each amount the rows that have it and their values: one walk over the outputs serves all features."""
+    if outputs not in _AMOUNTS:
+        found: dict[str, tuple[list[int], list[float]]] = {}
+        for row, item in enumerate(outputs.raw):
+            for name, value in amounts_of(item).items():
+                rows, values = found.setdefault(name, ([], []))
+                rows.append(row)
+                values.append(value)
+        _AMOUNTS[outputs] = found
+    return _AMOUNTS[outputs]
 
 
 def _walk(
@@ -144,18 +165,20 @@ def _walk(
             labels[f"what follows {key} in {kind}"] = str(keys[i + 1]) if i + 1 < len(keys) else "nothing"
             amounts[f"place of {key} in {kind}"] = i + 1.0
             inner = plain(part)
-            beside = inner[1:] if isinstance(inner, list | tuple) else item
+            # Beside a bare key stands what follows it: of a record, whose key comes first, all of its numbers.
+            beside = inner[1:] if isinstance(inner, list | tuple) else item[1:] if i == 0 else ()
             for m, value in enumerate(beside):
-                if isinstance(value, float | np.floating | int | np.integer):
+                if isinstance(value, float | np.floating):
                     amounts[f"number {m + 1} beside {key} in {kind}"] = float(value)
+                elif isinstance(value, int | np.integer):
+                    amounts[f"number {m + 1} beside {key} in {kind}"] = as_float(int(value))
         if not isinstance(part, float | int):
             _walk(part, f"{path}[{i}]", f"a member of {kind}", labels, amounts, depth + 1)
 
 
 def _key(part: Any) -> str | None:
     part = plain(part)
+    allowed: type | UnionType = str | bytes
     if isinstance(part, list | tuple) and part:
-        part = plain(part[0])
-    if isinstance(part, str | bytes | int | np.integer) and not isinstance(part, bool):
-        return repr(part)
-    return None
+        part, allowed = plain(part[0]), str | bytes | int | np.integer
+    return repr(part) if isinstance(part, allowed) and not isinstance(part, bool) else None

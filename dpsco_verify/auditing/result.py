@@ -189,7 +189,7 @@ class AuditResult:
         if self.pairs_tried == 1:
             return ""
         shown = describe_pair(self.witness.d, self.witness.d_prime)
-        return f"{self.pairs_tried:,} pairs were tried, and this is of the worst, {shown}"
+        return f"{self.pairs_tried:,} pairs were tried, of which this is the worst: {shown}"
 
     @property
     def _found(self) -> str:

@@ -26,11 +26,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betainc, ndtri
+from scipy.special import ndtri
 
 from dpsco_verify.arrays import ArrayLike, BoolArray, FloatArray
 from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.inference.bets import log_factors, log_wealth_error
+from dpsco_verify.inference.binomial import at_least
 from dpsco_verify.inference.checks import require_probability
 from dpsco_verify.inference.e_process import BettingEProcess, EProcessDecision
 from dpsco_verify.inference.search import smallest_integer, smallest_violation
@@ -252,14 +253,14 @@ class _Design:
         # Blocks of equal width on the normal scale, from where the favourable tail no longer matters up to the side
         # share of the other.
         ends = np.unique(_quantiles(np.linspace(ndtri(_SIDE_SHARE), -ndtri(side), _BLOCKS), n, q))
-        in_block = np.diff(1.0 - _above(ends, n, q), prepend=0.0)
+        in_block = np.diff(1.0 - at_least(ends + 1.0, n, q), prepend=0.0)
         b = ends[:, np.newaxis]
         z = np.linspace(ndtri(side), -ndtri(_SIDE_SHARE), _OVERLAP_BLOCKS)
         overlap = np.maximum.accumulate(_quantiles(z[np.newaxis, :], b, p), axis=1)
         # P(n₁₁ ≥ o) for each lower end; what lies below the first counts as missed. Blocks that coincide are empty.
-        reached = _above(overlap - 1.0, b, p)
+        reached = at_least(overlap, b, p)
         mass = reached - np.concatenate([reached[:, 1:], np.zeros_like(b)], axis=1)
-        found = mass * _above(self._needed(b, overlap) - 1.0, n - b, p)
+        found = mass * at_least(self._needed(b, overlap), n - b, p)
         return 1.0 - float(in_block @ found.sum(axis=1))
 
     def _needed(self, b: FloatArray, overlap: FloatArray) -> FloatArray:
@@ -291,17 +292,6 @@ def _quantiles(z: FloatArray, n: ArrayLike, p: float) -> FloatArray:
     n = np.asarray(n, dtype=np.float64)
     skewed = n * p + z * np.sqrt(n * p * (1.0 - p)) + (z**2 - 1.0) * (1.0 - 2.0 * p) / 6.0
     return np.clip(np.floor(skewed), 0.0, n)
-
-
-def _above(k: FloatArray, n: ArrayLike, p: float) -> FloatArray:
-    """Return ``P(Bin(n, p) > k)`` for integers k: an incomplete beta function, without the checks of a law."""
-    n = np.asarray(n, dtype=np.float64)
-    inside = (k >= 0) & (k < n)
-    at = np.where(inside, k, 0.0)
-    tail: FloatArray = np.where(
-        inside, betainc(at + 1.0, np.where(inside, n - at, 1.0), p), np.where(k < 0, 1.0, 0.0)
-    )
-    return tail
 
 
 def _payoffs(epsilon: float, delta: float) -> FloatArray:

@@ -33,7 +33,7 @@ def test_without_a_violation_each_pair_takes_its_samples_and_the_pass_names_the_
     result = audit(laplace, pairs=TEN, epsilon=1.0, samples=2000)
     assert result.verdict is AuditVerdict.NOT_VIOLATED
     assert result.samples == 10 * 2000
-    assert "10 pairs were tried, and this is of the worst, " in result.summary
+    assert "10 pairs were tried, of which this is the worst: " in result.summary
     alone = audit(laplace, *TEN[0], epsilon=1.0, samples=2000)
     assert "pairs were tried" not in alone.summary
 

@@ -3,12 +3,14 @@
 import enum
 from collections import Counter
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 
 from dpsco_verify.auditing import AuditVerdict, audit, per_call
 from dpsco_verify.auditing.outputs import encode
-from dpsco_verify.auditing.parts import labels_of
+from dpsco_verify.auditing.parts import amounts_of, labels_of
 
 PAIR = (["a", "b", "b", "a"], ["b", "b", "b", "a"])
 
@@ -66,3 +68,17 @@ def test_the_order_of_a_set_is_none_of_its_parts():
     assert labels_of({"x", "y", "z"}) == labels_of({"z", "y", "x"})
     first, second = encode([{"x", "y"}, {"y", "x"}], 2).fingerprints
     assert first == second
+
+
+def test_numbers_beyond_the_doubles_and_signalling_nans_are_outputs():
+    leaks = per_call(
+        lambda data, rng: (10**400 if data[0] == "a" else -(10**400), Decimal("sNaN"), rng.normal())
+    )
+    pairs = per_call(lambda data, rng: [("a", 10**400), ("b", Fraction(10**400, 3))])
+    asked = {"epsilon": 1.0, "relation": "replace-one", "samples": 500}
+    assert audit(leaks, *PAIR, **asked).verdict is AuditVerdict.VIOLATED
+    assert audit(pairs, *PAIR, **asked).verdict is not AuditVerdict.VIOLATED
+
+
+def test_bare_whole_numbers_are_no_keys():
+    assert labels_of([3, 1, 2]) == amounts_of([3, 1, 2]) == {}

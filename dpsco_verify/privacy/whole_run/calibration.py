@@ -31,14 +31,16 @@ _FAR = 700.0
 class Calibration:
     """Noise for a run, and what is known of it.
 
-    Attributes ---------- sigma, sigma_over_lipschitz
+    Attributes
+    ----------
+    sigma, sigma_over_lipschitz
         σ and σ/L.
     delta_upper, delta_lower
         Bounds on δ at the ε asked for: for every view, and for the worst instance whose pattern of repeats is
         shown.
     certificate
         That δ exceeds the bound, for the independent checker; None if it was not asked for, for several epochs, for
-        K = n, for a law of K, and outside ε ≤ 100 and δ ≥ 1e-200.
+        K = n, for a law of K, outside ε ≤ 100 and δ ≥ 1e-200, and where no grid that the checker convolves fits.
     run
         The run with this noise.
     """

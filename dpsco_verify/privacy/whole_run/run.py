@@ -34,7 +34,9 @@ class View(enum.StrEnum):
 class WholeRun:
     """A run of noisy gradient steps on n points, K of them used, each once an epoch, in uniformly random order.
 
-    Parameters ---------- n
+    Parameters
+    ----------
+    n
         The size of the data, 2 to 10⁸.
     sigma, lipschitz
         The noise's standard deviation σ in each coordinate, and L, the largest norm of a gradient.
