@@ -31,6 +31,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from scipy.optimize import brentq
 from scipy.special import betainccinv, betaincinv, expit, logit, ndtr, ndtri
@@ -50,6 +51,7 @@ _WANTED = float(ndtr(ndtri(POWER) + 0.25))
 """The choice of the event costs 0.1 to 0.3 standard errors, as measured on the Laplace and the Gaussian mechanism."""
 _PRECISION = 1e-4
 _FIRST_GUESS = 0.1
+_TINY = 1e-12
 _RAREST = 1e-12
 """An event that is not found although it is so rare on the second data set is taken not to be found at all."""
 _MOST_SAMPLES = 2.0**50
@@ -101,15 +103,11 @@ def _factor(confirmation: Confirmation) -> float | None:
     def sides(t: float) -> tuple[float, float]:
         return float(expit(logit(p) + t)), float(expit(logit(q) - t))
 
-    def lack(t: float) -> float:
-        return _WANTED - power(*sides(t))
-
-    low, high = 0.0, _FIRST_GUESS
-    while high < _LARGEST_TILT and lack(high) > 0.0:
-        low, high = high, 2.0 * high
-    if high >= _LARGEST_TILT:
+    if power(p, q) >= _WANTED:
+        return 1.0
+    t = _found_from(lambda t: power(*sides(t)), _FIRST_GUESS, _LARGEST_TILT)
+    if math.isinf(t):
         return None
-    t = float(brentq(lack, low, high, xtol=_PRECISION)) if lack(low) > 0.0 else low
     first, second = sides(t)
     return math.log(first / second) / math.log(p / q)
 
@@ -177,21 +175,34 @@ def _bounds(count: float, n: int) -> tuple[float, float]:
 
 def _at(order: Order, p: float, power: Callable[[float, float], float], guess: float) -> _Detectable:
     """Return ε and δ at q*(p); `guess` is about by how much ε exceeds the claim there."""
-
-    def lack(depth: float) -> float:
-        return _WANTED - power(p, boundary * math.exp(-depth))
-
     # The test is blind up to the boundary of the claim.
     boundary = min((p - order.delta) * math.exp(-order.epsilon), 1.0)
-    low, high = 0.0, guess
-    while boundary * math.exp(-high) > _RAREST and lack(high) > 0.0:
-        low, high = high, 1.25 * high
-    if boundary * math.exp(-high) <= _RAREST:
+    if boundary <= _RAREST:
         return _Detectable(math.inf, math.inf)
-    while low == 0.0 and high > _PRECISION:
-        if lack(high / 1.25) > 0.0:
-            low = high / 1.25
-        else:
-            high /= 1.25
-    depth = float(brentq(lack, low, high, rtol=_PRECISION)) if low > 0.0 else high
+    depth = _found_from(
+        lambda depth: power(p, boundary * math.exp(-depth)), guess, math.log(boundary / _RAREST)
+    )
+    if math.isinf(depth):
+        return _Detectable(math.inf, math.inf)
     return _Detectable(order.epsilon + depth, order.delta - math.expm1(-depth) * (p - order.delta))
+
+
+def _found_from(power: Callable[[float], float], guess: float, most: float) -> float:
+    """Return the smallest t > 0 from which on a power that grows with t is what is wanted; infinity beyond `most`."""
+
+    @cache
+    def lack(t: float) -> float:
+        # Along t the power is about a normal distribution function: by its quantiles the search is for a line's zero.
+        return float(ndtri(_WANTED) - ndtri(min(max(power(t), _TINY), 1.0 - _TINY)))
+
+    low, high = 0.0, min(guess, most)
+    while lack(high) > 0.0:
+        if high >= most:
+            return math.inf
+        low, high = high, min(2.0 * high, most)
+    while low == 0.0 and high > _PRECISION:
+        if lack(0.5 * high) > 0.0:
+            low = 0.5 * high
+        else:
+            high *= 0.5
+    return float(brentq(lack, low, high, rtol=_PRECISION)) if low > 0.0 else high

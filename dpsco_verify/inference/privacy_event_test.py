@@ -47,6 +47,7 @@ _BLOCKS = 40
 _OVERLAP_BLOCKS = 8
 # The parts of the allowed miss probability given to the upper tail of n_B and to the lower tail of n₁₁.
 _SIDE_SHARE = 1.0 / 50.0
+_ROUNDING = 2.0**-50
 
 
 @dataclass(frozen=True)
@@ -266,13 +267,19 @@ class _Design:
     def _needed(self, b: FloatArray, overlap: FloatArray) -> FloatArray:
         """Return the smallest n₁₀ that reaches the threshold; n − b + 1 stands for "not even all are enough"."""
         rest = self.samples - b
-        below = np.full(overlap.shape, -1.0)
-        needed = np.broadcast_to(rest + 1.0, overlap.shape).copy()
         fixed = self.factors[:, 1, np.newaxis, np.newaxis] * (b - overlap)
         fixed += self.factors[:, 3, np.newaxis, np.newaxis] * overlap
         fixed += self.factors[:, 0, np.newaxis, np.newaxis] * rest
         fixed += self.log_weights[:, np.newaxis, np.newaxis]
         gained = (self.factors[:, 2] - self.factors[:, 0])[:, np.newaxis, np.newaxis]
+        # The mixture is between its largest part and K times that; the ends leave room for what rounding loses.
+        lacking = self.threshold - fixed
+        lost = _ROUNDING * self.samples * np.abs(self.factors).max(axis=1)[:, np.newaxis, np.newaxis]
+        with np.errstate(over="ignore"):
+            most = ((lacking + lost) / gained).min(axis=0)
+            least = ((lacking - lost - math.log(len(gained))) / gained).min(axis=0)
+        needed: FloatArray = np.clip(np.ceil(most) + 1.0, 0.0, rest + 1.0)
+        below = np.clip(np.floor(least) - 1.0, -1.0, needed - 1.0)
         # Bisection for all blocks at once.
         while (needed - below > 1.0).any():
             middle = np.floor((below + needed) / 2.0)

@@ -238,6 +238,30 @@ def test_a_hundred_million_pairs_are_planned_in_no_time():
     )
 
 
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, 700.0])
+@pytest.mark.parametrize("samples", [1, 600, 10**9])
+@pytest.mark.parametrize("fractions", [None, [0.3], [1e-9, 0.5, 0.5]])
+def test_the_count_needed_is_the_smallest_that_reaches_the_threshold(epsilon, samples, fractions):
+    design = privacy_event_test._Design.of(
+        epsilon=epsilon, delta=1e-3, samples=samples, alpha=1e-3, fractions=fractions
+    )
+    b = np.unique(np.floor(np.linspace(0.0, samples, 7)))[:, np.newaxis]
+    overlap = np.floor(b * [[0.0, 0.3, 1.0]])
+    needed = design._needed(b, overlap)
+
+    def reached(n10):
+        counts = np.stack([samples - b - n10, b - overlap, n10, overlap], axis=-1)
+        logs = counts @ design.factors.T + design.log_weights
+        return np.logaddexp.reduce(logs, axis=-1) >= design.threshold - 1e-12 * samples
+
+    rest = samples - b + 0.0 * overlap
+    some, all_fail = needed <= rest, needed == rest + 1.0
+    assert (some | all_fail).all()
+    assert reached(needed)[some].all()
+    fewer = np.maximum(needed - 1.0 - 1e-6 * needed, 0.0).round()
+    assert not reached(fewer)[needed > 0.0].any()
+
+
 def test_privacy_mdv_is_infinite_when_nothing_would_be_found():
     assert (
         privacy_event_test.minimum_detectable_violation(
