@@ -69,6 +69,12 @@ class Relation(enum.StrEnum):
         raise InputError(f"relation={value!r} is unknown; give one of {', '.join(cls)}")
 
 
+RelationName = Literal["replace-one", "add-remove", "zero-out"]
+"""The relations by name."""
+
+ClassifierName = Literal["built-in", "boosting", "none"]
+"""The learners of the likelihood ratio of an audit."""
+
 LossName = Literal["linear", "absolute", "quantile", "huber", "hinge", "logistic"]
 LOSS_NAMES: tuple[LossName, ...] = get_args(LossName)
 """The losses that Algorithm 1 runs with on a data file."""

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from dpsco_verify.arrays import ArrayLike
 from dpsco_verify.auditing.mechanism import Caller, Mechanism, mechanism_name
 from dpsco_verify.auditing.one_pair import Progress, audit_pair, choose, draw_more
 from dpsco_verify.auditing.pairs import equal_data, recognised, require_pair
+from dpsco_verify.auditing.portable import Portable
 from dpsco_verify.auditing.request import (
     MISSING,
     AuditRequest,
@@ -23,7 +25,16 @@ from dpsco_verify.auditing.request import (
     checked_relation,
 )
 from dpsco_verify.auditing.result import AuditResult
-from dpsco_verify.choices import ERROR_BUDGET, FEWEST_SAMPLES, MULTIPLE_OF_INTEREST, SAMPLES, Profile
+from dpsco_verify.choices import (
+    ERROR_BUDGET,
+    FEWEST_SAMPLES,
+    MULTIPLE_OF_INTEREST,
+    SAMPLES,
+    ClassifierName,
+    Profile,
+    Relation,
+    RelationName,
+)
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import AuditVerdict
 from dpsco_verify.privacy.claims import PrivacyClaim
@@ -41,7 +52,7 @@ def audit(
     epsilon: float | None = None,
     delta: float = 0.0,
     claim: PrivacyClaim | None = None,
-    relation: str | None = None,
+    relation: Relation | RelationName | None = None,
     alpha: float = ERROR_BUDGET,
     samples: int = SAMPLES[Profile.QUICK],
     seed: int = 0,
@@ -50,7 +61,7 @@ def audit(
     epsilon_of_interest: float | None = None,
     multiple_of_interest: float = MULTIPLE_OF_INTEREST,
     features: Mapping[str, Callable[[Any], ArrayLike]] | None = None,
-    classifier: str = "built-in",
+    classifier: ClassifierName = "built-in",
     pair_examples: int = 100,
     floating_point: bool = False,
     name: str | None = None,
@@ -168,7 +179,7 @@ def _run(request: AuditRequest) -> AuditResult:
         pairs_tried=tried,
         notes=(*worst.notes, *_notes_of_strangers(results, but=worst)),
         seconds=time.perf_counter() - started,
-        again=lambda: _run(request),
+        again=Portable(partial(_run, request)),
     )
 
 

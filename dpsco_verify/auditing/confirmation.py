@@ -42,6 +42,8 @@ class Confirmation:
         Those up to the decision.
     samples, cap
         Outputs drawn a data set, and how many could have been.
+    growth
+        The log wealth up to the decision, each after so many outputs a data set.
     """
 
     choice: Choice
@@ -52,6 +54,7 @@ class Confirmation:
     decision_counts: CellCounts
     samples: int
     cap: int
+    growth: tuple[tuple[int, float], ...] = ()
 
     @property
     def rejected(self) -> bool:
@@ -90,6 +93,7 @@ def confirm(
     total = np.zeros(4, dtype=np.int64)
     decision, decision_counts = test.decision, CellCounts(0, 0, 0, 0)
     drawn, chunk, limit, number = 0, _FIRST_CHUNK, min(decide_within, cap), 0
+    growth: list[tuple[int, float]] = []
     while drawn < limit:
         size = min(chunk, limit - drawn)
         counts, width = _drawn(caller, candidate, size, purpose, number)
@@ -98,6 +102,7 @@ def confirm(
         number += 1
         if not decision.rejected:
             decision = test.update_counts(counts)
+            growth.append((drawn, decision.log_wealth))
             decision_counts = CellCounts(*(int(x) for x in total))
             if decision.rejected:
                 limit = min(cap, _ON_AFTER_A_DECISION * drawn)
@@ -111,6 +116,7 @@ def confirm(
         decision_counts=decision_counts,
         samples=drawn,
         cap=cap,
+        growth=tuple(growth),
     )
 
 

@@ -33,7 +33,16 @@ from dpsco_verify.auditing.request import (
     checked_relation,
 )
 from dpsco_verify.auditing.selection import Choice
-from dpsco_verify.choices import ERROR_BUDGET, FEWEST_SAMPLES, MULTIPLE_OF_INTEREST, SAMPLES, Profile
+from dpsco_verify.choices import (
+    ERROR_BUDGET,
+    FEWEST_SAMPLES,
+    MULTIPLE_OF_INTEREST,
+    SAMPLES,
+    ClassifierName,
+    Profile,
+    Relation,
+    RelationName,
+)
 from dpsco_verify.errors import InputError
 from dpsco_verify.validation import (
     require_integer,
@@ -112,11 +121,11 @@ def estimate_epsilon(
     alpha: float = ERROR_BUDGET,
     samples: int = SAMPLES[Profile.QUICK],
     seed: int = 0,
-    relation: str | None = None,
+    relation: Relation | RelationName | None = None,
     log_density: Callable[[Any, Any], ArrayLike] | None = None,
     time_limit: float = 60.0,
     features: Mapping[str, Callable[[Any], ArrayLike]] | None = None,
-    classifier: str = "built-in",
+    classifier: ClassifierName = "built-in",
     floating_point: bool = False,
     name: str | None = None,
 ) -> EpsilonEstimate:

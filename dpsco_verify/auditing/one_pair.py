@@ -23,6 +23,7 @@ from dpsco_verify.auditing.features import user_features
 from dpsco_verify.auditing.mechanism import Caller
 from dpsco_verify.auditing.outputs import Outputs, join
 from dpsco_verify.auditing.pairs import recognised
+from dpsco_verify.auditing.portable import Portable
 from dpsco_verify.auditing.regions import Aims
 from dpsco_verify.auditing.repeats import repeats
 from dpsco_verify.auditing.request import SEARCH, AuditRequest
@@ -237,7 +238,7 @@ def _concluded(
             d_prime=second,
             swapped=candidate.swapped,
             event=str(candidate.region),
-            contains=candidate.region.contains,
+            contains=Portable(candidate.region.contains),
             counts=counts,
             decision_counts=confirmation.decision_counts,
             frequency=occurrences / pairs,
@@ -259,4 +260,5 @@ def _concluded(
         multiple_of_interest=request.multiple_of_interest,
         samples_needed=needed,
         neighbours=recognised(*pair)[0] if request.relation is None else None,
+        growth=confirmation.growth,
     )

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal
 
 from dpsco_verify.auditing.pairs import describe_pair
+from dpsco_verify.auditing.portable import Portable, presentation
+from dpsco_verify.auditing.records import same_data
 from dpsco_verify.choices import EPSILON_FOR_NONE
 from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.evidence import AuditVerdict
 from dpsco_verify.inference import CellCounts
 from dpsco_verify.privacy.claims import PrivacyClaim
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +47,11 @@ class MinimumDetectableViolation:
     power: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Witness:
     """The event, and what was seen of it on fresh samples.
+
+    Two are equal if all that was found is: `contains` has no part in it, and data sets are compared entry by entry.
 
     Attributes
     ----------
@@ -56,7 +62,8 @@ class Witness:
     event
         In words.
     contains
-        Whether outputs, as :func:`dpsco_verify.auditing.outputs.encode` codes them, lie in the event.
+        Whether outputs, as :func:`dpsco_verify.auditing.outputs.encode` codes them, lie in the event. It is pickled
+        along where it can be, and says so where it could not.
     counts, decision_counts
         Pairs of fresh outputs by whether the first lies in the event, and the second: all, and those up to the
         decision.
@@ -72,14 +79,35 @@ class Witness:
     d_prime: Any
     swapped: bool
     event: str
-    contains: Callable[[Any], Any] = field(repr=False, compare=False)
+    contains: Portable = field(compare=False)
     counts: CellCounts
     decision_counts: CellCounts
     frequency: float
     frequency_neighbour: float
     alpha: float
-    fractions: tuple[float, ...] = field(repr=False)
+    fractions: tuple[float, ...]
     seed: int
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Witness):
+            return NotImplemented
+        pairs = ((self.d, other.d), (self.d_prime, other.d_prime))
+        return self._plainly == other._plainly and all(same_data(one, another) for one, another in pairs)
+
+    def __hash__(self) -> int:
+        return hash(self._plainly)
+
+    def __repr__(self) -> str:
+        return (
+            f"Witness(event={self.event!r}, occurrences={self.occurrences}, "
+            f"occurrences_neighbour={self.occurrences_neighbour}, samples={self.samples})"
+        )
+
+    @property
+    def _plainly(self) -> tuple[Any, ...]:
+        """All but the data sets, which may be of any type."""
+        named = [f.name for f in fields(self) if f.compare and f.name not in {"d", "d_prime"}]
+        return tuple(getattr(self, name) for name in named)
 
     @property
     def occurrences(self) -> int:
@@ -97,9 +125,13 @@ class Witness:
         return self.occurrences + self.counts.n01 + self.counts.n00
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class AuditResult:
     """What an audit of a mechanism found.
+
+    It can be pickled, if its claim can, and compared: equal results found the same, whatever time they took. Where
+    mechanism and data sets cannot be pickled, what was found can be all the same, and :meth:`reproduce` then says that
+    the audit was left behind.
 
     Attributes
     ----------
@@ -142,6 +174,8 @@ class AuditResult:
         where no number would.
     neighbours
         Where no relation was given: which one the pair seems to have, or that it has none; else None.
+    growth
+        The evidence of the test that decided, or was the last: after so many fresh pairs the log of its e-value.
     """
 
     verdict: AuditVerdict
@@ -169,7 +203,8 @@ class AuditResult:
     pairs_tried: int = 1
     notes: tuple[str, ...] = ()
     neighbours: str | None = None
-    again: Callable[[], AuditResult] | None = field(default=None, repr=False, compare=False)
+    growth: tuple[tuple[int, float], ...] = ()
+    again: Portable | None = field(default=None, compare=False)
 
     __bool__ = no_truth_value("result.verdict is AuditVerdict.NOT_VIOLATED")
 
@@ -177,7 +212,42 @@ class AuditResult:
         """Run the same audit again: same seed, same samples, hence the same result where `reproducible`."""
         if self.again is None:
             raise InputError("again=None: this result does not hold its audit; run the audit anew")
-        return self.again()
+        again: AuditResult = self.again()
+        return again
+
+    def __repr__(self) -> str:
+        shown = {
+            "verdict": repr(self.verdict.value),
+            "mechanism": repr(self.mechanism),
+            "claim": str(self.claim),
+            "epsilon_lower": f"{self.epsilon_lower:.4g}",
+            "delta_lower": f"{self.delta_lower:.4g}",
+            "mdv": "None" if self.mdv is None else f"ε {self.mdv.epsilon:.4g}",
+            "samples": str(self.samples),
+        }
+        return f"AuditResult({', '.join(f'{name}={value}' for name, value in shown.items())})"
+
+    def _repr_html_(self) -> str:
+        """Return the result as a notebook shows it: what was found, with both figures."""
+        page: str = presentation("as_html")(self)
+        return page
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found as JSON has it: numbers that are not finite are None, data sets are in words."""
+        found: dict[str, Any] = presentation("as_dict")(self)
+        return found
+
+    def plot(self, what: Literal["curve", "evidence"] = "curve") -> Figure:
+        """Return a matplotlib figure.
+
+        Parameters
+        ----------
+        what
+            ``curve``: the claimed δ(ε), the lower bounds, and the violations that would have been found. ``evidence``:
+            the log of the e-value against the claim as fresh outputs came in, and the level at which it decides.
+        """
+        figure: Figure = presentation("figure_of")(self, what)
+        return figure
 
     @property
     def summary(self) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dpsco_verify.auditing import AuditVerdict, Mechanism, audit
+from dpsco_verify.choices import RelationName
 from dpsco_verify.errors import no_truth_value
 from dpsco_verify.privacy.claims import PrivacyClaim
 
@@ -113,7 +114,7 @@ class Exhibit:
     mechanism: Mechanism
     pairs: Sequence[tuple[Any, Any]]
     claim: PrivacyClaim
-    relation: str | None
+    relation: RelationName | None
     truth: str
     expected: AuditVerdict
     kind: ExhibitKind

@@ -6,10 +6,10 @@ import math
 import re
 
 from dpsco_verify.auditing import AuditResult, AuditVerdict, describe_pair
+from dpsco_verify.auditing.plots import curve_plot, growth_plot
 from dpsco_verify.evidence import Finding, Quantity, Stance, Verdict, checker
 from dpsco_verify.evidence.checker import OWN, Certificate, Kinds, OwnMechanismEvidence
 from dpsco_verify.evidence.verdict_backing import with_checked_certificate
-from dpsco_verify.gating.curve import curve_plot
 from dpsco_verify.inference.witnesses import event_evidence
 from dpsco_verify.reporting.naming import UniqueNames
 
@@ -91,7 +91,7 @@ def audit_finding(
         summary=". Note: ".join((backed.summary, *result.notes)),
         method=METHOD,
         evidence=evidence_of(result),
-        plots=curve_plot(result),
+        plots=(curve_plot(result), growth_plot(result)),
         counterexample=counterexample(result) if verdict is Verdict.REFUTED else None,
         certificate=f"certificates/{id_}--{reading}.json" if backed.data is not None else None,
         scope=backed.scope,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from dpsco_verify.auditing import AuditResult, MechanismError
+from dpsco_verify.auditing.portable import Portable
 from dpsco_verify.errors import InputError
 from dpsco_verify.execution.own_process import CAN_FORK, OwnProcess, ProcessEndedError
 
@@ -44,9 +46,10 @@ def judged(
     __tracebackhide__ = True
     try:
         if own_process and CAN_FORK:
-            with OwnProcess(lambda _: audit(), shared=shared) as process:
+            # What the audit was made of is at hand here and need not travel.
+            with OwnProcess(lambda _: replace(audit(), again=None), shared=shared) as process:
                 result: AuditResult = process.answer()
-                return result
+                return replace(result, again=Portable(audit))
         with _told_of_exits():
             return audit()
     except InputError:

@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[2]
 
 PROGRAM = """
 import numpy as np
-from dpsco_verify.auditing import AuditResult, AuditVerdict, audit
+from dpsco_verify import audit
+from dpsco_verify.auditing import AuditResult, AuditVerdict
 
 
 def laplace(dataset: list[float], size: int, rng: np.random.Generator) -> object:
@@ -29,7 +30,7 @@ good: bool = result.verdict is AuditVerdict.NOT_VIOLATED
 def test_the_marker_is_in_the_package_and_in_the_wheel():
     assert importlib.resources.files("dpsco_verify").joinpath("py.typed").is_file()
     files = {file.distribution_path for file in WheelBuilder(str(ROOT)).recurse_included_files()}
-    assert {"dpsco_verify/py.typed", "dpsco_verify/__init__.py"} <= files
+    assert {"dpsco_verify/py.typed", "dpsco_verify/__init__.py", "dpsco_verify/__init__.pyi"} <= files
 
 
 @pytest.mark.slow
