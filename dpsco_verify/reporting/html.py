@@ -1,13 +1,19 @@
 """``index.html``: one self-contained page for people.
 
-It loads nothing and runs nothing: styles and figures are inside, there are no scripts, and a content security
-policy in the page forbids both, so that text of a record could do no harm even if it were not escaped.
+It loads nothing: styles and figures are inside, the figures compressed to a third. It runs one script of its own, which
+unpacks them and filters the readings; a content security policy in the page names its digest and forbids all other
+scripts, so that text of a record could do no harm even if it were not escaped. Without scripts the figures are links to
+their files, and all else is there; on paper nothing is left out.
 """
 
 from __future__ import annotations
 
+import base64
+import gzip
+import hashlib
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -41,15 +47,14 @@ class HtmlReport:
         # Prefixes count through the page, so no two figures share an id.
         prefixes = {path: f"f{i}-" for i, path in enumerate(_figure_paths(record, names))}
 
-        def figures(finding: Finding) -> list[tuple[Plot, Markup]]:
+        def figures(finding: Finding) -> list[tuple[Plot, str, str]]:
             return [
-                # The drawing module writes this markup and escapes the text in it.
-                (plot, Markup(inline(plot, prefix=prefixes[path])))  # noqa: S704  see the line above
+                (plot, path, _packed(inline(plot, prefix=prefixes[path])))
                 for path, plot in names.figures(finding)
             ]
 
         compared = [
-            (plot, Markup(inline(plot, prefix=prefixes[path])))  # noqa: S704  as above
+            (plot, path, _packed(inline(plot, prefix=prefixes[path])))
             for path, plot in names.comparison_figures()
         ]
         page = (
@@ -79,6 +84,12 @@ class HtmlReport:
                 scopes=summary.scopes(record),
                 scope_meaning=summary.SCOPE_MEANING,
                 words_of=summary.VERDICT_WORDS,
+                words_of_shown=[(v.value, summary.VERDICT_WORDS[v]) for v in say.verdicts],
+                stances=[(s.value, s.value) for s in dict.fromkeys(f.stance for f in record.claims)],
+                papers=[(paper.id, paper.title) for paper in record.papers],
+                # The file is ours, and the policy names its digest.
+                script=Markup(_script()),  # noqa: S704  see the line above
+                script_digest=_digest(_script()),
                 outcome=summary.outcome,
                 expectation=summary.expectation,
                 reason=summary.reason,
@@ -90,6 +101,20 @@ class HtmlReport:
             )
         )
         return {PAGE: page.encode()}
+
+
+@cache
+def _script() -> str:
+    return resources.files("dpsco_verify.reporting").joinpath("templates/report.js").read_text()
+
+
+def _packed(drawn: str) -> str:
+    """Return markup as the page's script unpacks it; the drawing module has escaped the text in it."""
+    return base64.b64encode(gzip.compress(drawn.encode(), mtime=0)).decode()
+
+
+def _digest(script: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 @cache

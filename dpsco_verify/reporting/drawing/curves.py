@@ -12,6 +12,7 @@ from matplotlib.axis import XAxis, YAxis
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.evidence import Axis, Scale, Series
+from dpsco_verify.reporting.drawing.style import plain_number
 from dpsco_verify.reporting.numbers import count
 
 MOST_MARKERS = 12
@@ -26,8 +27,6 @@ _MOST_DECADES = 6
 _FEW_DECADES = 1.7
 _FEWER_DECADES = 0.5
 """How many decades of an axis have a tick each, have ticks at 1, 2 and 5, and at every digit."""
-
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 _DRAWABLE = (1e-250, 1e250)
 """Beyond these sizes the arithmetic of a plot's axes overflows."""
@@ -98,17 +97,8 @@ def decade_ticks(axis: XAxis | YAxis, ends: tuple[float, float]) -> None:
         for digit in digits
         if ends[0] <= digit * 10.0**exponent <= ends[1]
     ]
-    axis.set_ticks(places, [_plain(place) for place in places])
+    axis.set_ticks(places, [plain_number(place) for place in places])
     axis.set_ticks([], minor=True)
-
-
-def _plain(place: float) -> str:
-    """Return a number as a digit and a power of ten, or in full if that is short."""
-    if 1e-4 <= place < 1e5:
-        return f"{place:g}"
-    digit, exponent = f"{place:.0e}".split("e")
-    power = f"10{str(int(exponent)).translate(_RAISED)}"
-    return power if digit == "1" else f"{digit}·{power}"
 
 
 def _apart(axes: Axes, places: FloatArray) -> list[str]:

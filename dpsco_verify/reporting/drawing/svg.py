@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 
-from dpsco_verify.reporting.drawing.style import RESTATED
+from dpsco_verify.reporting.drawing.style import INK, RESTATED
 from dpsco_verify.reporting.text import one_line
 
 _SVG = "http://www.w3.org/2000/svg"
@@ -22,10 +22,20 @@ CRISP = "crisp"
 
 _REFERENCE = re.compile(r"url\(#([^)]*)\)")
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
-_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{2,}")
+_LINES = re.compile(r"([ML])((?: [-\d.e]+ [-\d.e]+)(?: L(?: [-\d.e]+ [-\d.e]+))+)")
 _SHIFT = re.compile(r"translate\([^)]*\)")
 _COORDINATES = ("d", "x", "y", "width", "height", "viewBox")
-_INHERITED = "stroke-linejoin: round; stroke-linecap: butt"
+_INHERITED = (
+    "stroke-linejoin: round",
+    "stroke-linecap: butt",
+    f"fill: {INK}",
+    "font-size: 8.5px",
+    # Texts are laid out for the first; the second has the same widths.
+    "font-family: 'DejaVu Sans', Verdana, sans-serif",
+)
+_WORDS = {f"{{{_SVG}}}text", f"{{{_SVG}}}tspan"}
+_NO_TURN = re.compile(r"rotate\(-?0 [^)]*\)")
 
 ET.register_namespace("", _SVG)
 ET.register_namespace("xlink", _XLINK)
@@ -41,9 +51,10 @@ def describe(drawn: str, *, prefix: str, title: str, description: str, page: boo
     _drop(root, {f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"})
     _crisp(root)
     _compact(root)
+    _say_once(root)
     _rename(root, prefix)
     _unwrap(root)
-    root.set("style", _INHERITED)
+    root.set("style", "; ".join(_INHERITED))
     root.set("role", "img")
     root.set("aria-labelledby", f"{prefix}title {prefix}desc")
     root.attrib.pop("version", None)
@@ -68,7 +79,7 @@ def describe(drawn: str, *, prefix: str, title: str, description: str, page: boo
 
 def _restate(match: re.Match[str]) -> str:
     colour = match[0]
-    return f"var({RESTATED[colour]}, {colour})" if colour in RESTATED else colour
+    return f"var({RESTATED[colour]})" if colour in RESTATED else colour
 
 
 def _drop(root: ET.Element, tags: set[str]) -> None:
@@ -85,22 +96,54 @@ def _crisp(root: ET.Element) -> None:
 
 
 def _compact(root: ET.Element) -> None:
-    """Round coordinates to hundredths of a point and drop white space: a third of the size, the same picture."""
+    """Round coordinates to tenths of a point and drop white space: a third of the size, the same picture."""
     for element in root.iter():
         for key in _COORDINATES:
             if key in element.attrib:
-                element.set(key, " ".join(_rounded(element.attrib[key]).split()))
+                # A line that follows a move or a line needs no letter.
+                element.set(key, _LINES.sub(_joined, " ".join(_rounded(element.attrib[key]).split())))
         if "transform" in element.attrib:
             # A scale is not a coordinate.
-            moved = _SHIFT.sub(lambda m: _rounded(m[0]), element.attrib["transform"])
+            moved = _SHIFT.sub(
+                lambda m: _rounded(m[0]), _NO_TURN.sub("", element.attrib["transform"])
+            ).strip()
             element.set("transform", moved)
+            if not moved:
+                del element.attrib["transform"]
         element.text = element.text.strip() if element.text else None
         element.tail = "\n"
     root.tail = None
 
 
+def _say_once(root: ET.Element) -> None:
+    """Drop what an element inherits anyway: the root's font and ink, and the style that all uses of a shape share."""
+    shapes = {f"#{shape.get('id')}": shape for shape in root.iter() if shape.get("id")}
+    uses: dict[str, list[ET.Element]] = {}
+    for element in root.iter(f"{{{_SVG}}}use"):
+        uses.setdefault(element.get(_HREF, ""), []).append(element)
+    for href, users in uses.items():
+        styles = {user.get("style", "") for user in users}
+        if href in shapes and len(styles) == 1:
+            # The shape's own properties come last, so they win as they do over inherited ones.
+            both = [*styles, shapes[href].get("style", "")]
+            merged = dict(part.split(": ", 1) for style in both for part in style.split("; ") if part)
+            shapes[href].set("style", "; ".join(f"{name}: {value}" for name, value in merged.items()))
+            for user in users:
+                user.attrib.pop("style", None)
+    for element in root.iter():
+        if element.tag in _WORDS and "style" in element.attrib:
+            parts = [part for part in element.attrib.pop("style").split("; ") if part not in _INHERITED]
+            kept = "; ".join(part for part in parts if not part.startswith("font-family: "))
+            if kept:
+                element.set("style", kept)
+
+
+def _joined(match: re.Match[str]) -> str:
+    return match[1] + match[2].replace(" L", "")
+
+
 def _rounded(text: str) -> str:
-    return _LONG_NUMBER.sub(lambda m: f"{float(m[0]):.2f}".rstrip("0").rstrip("."), text)
+    return _LONG_NUMBER.sub(lambda m: f"{float(m[0]):.1f}".removesuffix(".0"), text)
 
 
 def _unwrap(root: ET.Element) -> None:
