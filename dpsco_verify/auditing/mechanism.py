@@ -8,11 +8,8 @@ from the generator, runs of one call that repeat each other.
 
 from __future__ import annotations
 
-import contextvars
 import functools
 import inspect
-import queue
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +19,7 @@ from dpsco_verify.auditing.outputs import Outputs, encode
 from dpsco_verify.auditing.records import same_data, snapshot
 from dpsco_verify.errors import InputError
 from dpsco_verify.execution import stream
+from dpsco_verify.execution.time_limit import Worker
 from dpsco_verify.validation import require_integer, require_positive
 
 Mechanism = Callable[[Any, int, np.random.Generator], Any]
@@ -120,7 +118,7 @@ class Caller:
         self._seed = require_integer("seed", seed, minimum=0)
         self._time_limit = require_positive("time_limit", time_limit)
         self._calls = 0
-        self._worker = _Worker()
+        self._worker = Worker()
         self.reproducible = bool(getattr(mechanism, "takes_rng", True))
 
     def draw(self, side: int, size: int, purpose: str, chunk: int = 0) -> Outputs:
@@ -202,39 +200,3 @@ class Caller:
             said = f"{type(error).__name__}: {error}".rstrip(": ")
             raise MechanismError(f"mechanism={self._name} raised {said} in {call}; fix it") from error
         return returned
-
-
-_Job = Callable[[], Any]
-
-
-class _Worker:
-    """A thread that does one job after another, and is left behind if one hangs."""
-
-    def __init__(self) -> None:
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._results: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
-        # The caller's context holds numpy's error state.
-        arguments = (_work, self._jobs, self._results)
-        threading.Thread(target=contextvars.copy_context().run, args=arguments, daemon=True).start()
-
-    def run(self, job: _Job, *, seconds: float) -> tuple[Any, BaseException | None]:
-        """Return what the job returned, or what it raised; TimeoutError if it takes longer."""
-        self._jobs.put(job)
-        try:
-            return self._results.get(timeout=seconds)
-        except queue.Empty:
-            raise TimeoutError from None
-
-    def __del__(self) -> None:
-        self._jobs.put(None)
-
-
-def _work(
-    jobs: queue.SimpleQueue[_Job | None], results: queue.SimpleQueue[tuple[Any, BaseException | None]]
-) -> None:
-    while (job := jobs.get()) is not None:
-        try:
-            results.put((job(), None))
-        except BaseException as error:  # noqa: BLE001  whatever a mechanism raises is told, not swallowed
-            results.put((None, error))
-        del job

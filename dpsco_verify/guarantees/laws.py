@@ -1,0 +1,146 @@
+"""The guarantee that two functions have one law: a fast path against its oracle, a rewrite against what it replaces."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dpsco_verify.auditing import AuditResult, AuditVerdict, audit
+from dpsco_verify.choices import ERROR_BUDGET, SAMPLES, Profile
+from dpsco_verify.errors import InputError
+from dpsco_verify.guarantees.calls import Draw
+from dpsco_verify.guarantees.result import POWER, GuaranteeResult, call_text, judged, name_of
+from dpsco_verify.validation import require_half_open_interval
+
+_OF_INTEREST = 0.2
+_FIRST, _SECOND = "first", "second"
+
+
+def equal_law(
+    first: Draw,
+    second: Draw,
+    *,
+    alpha: float = ERROR_BUDGET,
+    samples: int = SAMPLES[Profile.QUICK],
+    seed: int = 0,
+    violation_of_interest: float = _OF_INTEREST,
+    time_limit: float = 60.0,
+    floating_point: bool = False,
+    name: str | None = None,
+) -> GuaranteeResult:
+    """Check that two functions draw from one law: of numbers, vectors, strings, or structures of these.
+
+    Parameters
+    ----------
+    first, second
+        ``draw(size, rng)`` returns `size` independent outputs, as an array (size, …) or a list.
+    alpha
+        The probability, at most, of finding equal laws different.
+    samples
+        Outputs of each, at most.
+    seed
+        The root seed.
+    violation_of_interest
+        The verdict is ``undecided`` unless an event whose probabilities differ by this much would have been found.
+    time_limit
+        Seconds that one call may take.
+    floating_point
+        Whether the last bits of doubles count.
+    name
+        How reports name what is judged.
+
+    Raises
+    ------
+    InputError
+        For a bad argument.
+    MechanismError
+        If a function raises, hangs, ignores the generator, or returns what cannot be judged.
+
+    Notes
+    -----
+    Equal laws are (0, 0)-differential privacy of the function that draws from the first on one data set and from the
+    second on another, so :func:`dpsco_verify.auditing.audit` judges it: an event is chosen on one part of the outputs,
+    among thresholds and intervals of every coordinate, distances, categories and a classifier, in both directions, and
+    its two probabilities are compared on fresh outputs by a betting e-process. The MDV is a lower bound on the total
+    variation, and speaks of that event.
+    """
+    interest = require_half_open_interval("violation_of_interest", violation_of_interest, 0.0, 1.0)
+    for what, function in (("first", first), ("second", second)):
+        if not callable(function):
+            raise InputError(f"{what}={function!r} is not callable; give a function draw(size, rng)")
+    shown = name or f"{name_of(first)} and {name_of(second)}"
+
+    def either(dataset: str, size: int, rng: np.random.Generator) -> Any:
+        return (first if dataset == _FIRST else second)(size, rng)
+
+    found = audit(
+        either,
+        _FIRST,
+        _SECOND,
+        epsilon=0.0,
+        alpha=alpha,
+        samples=samples,
+        seed=seed,
+        multiple_of_interest=math.inf,
+        time_limit=time_limit,
+        floating_point=floating_point,
+        name=shown,
+    )
+    violated = found.verdict is AuditVerdict.VIOLATED
+    mdv = None if violated or found.mdv is None else found.mdv.delta
+    seen = _seen(found)
+    return GuaranteeResult(
+        kind="equal_law",
+        name=shown,
+        claim="one law",
+        verdict=judged(violated=violated, mdv=mdv, of_interest=interest),
+        seen=seen,
+        counterexample=f"{seen}, so the total variation is at least {found.delta_lower:.4g} (p-value "
+        f"{found.p_value:.3g}, seed {seed})"
+        if violated
+        else None,
+        detectable=None
+        if violated
+        else f"{samples:,} outputs of each would have shown no difference with probability {POWER:g}"
+        if mdv is None
+        else f"a difference of {mdv:.4g} in its probabilities would have been found with probability {POWER:g}",
+        mdv=mdv,
+        log_e_value=found.log_e_value,
+        p_value=found.p_value,
+        alpha=alpha,
+        samples=2 * found.samples,
+        seed=seed,
+        call=call_text(
+            "equal_law",
+            first,
+            second,
+            alpha=alpha,
+            samples=samples,
+            seed=seed,
+            violation_of_interest=interest,
+        ),
+        seconds=found.seconds,
+        figures={"total_variation_lower_bound": found.delta_lower},
+        again=lambda: equal_law(
+            first,
+            second,
+            alpha=alpha,
+            samples=samples,
+            seed=seed,
+            violation_of_interest=violation_of_interest,
+            time_limit=time_limit,
+            floating_point=floating_point,
+            name=name,
+        ),
+    )
+
+
+def _seen(found: AuditResult) -> str:
+    w = found.witness
+    first, second = (_SECOND, _FIRST) if w.swapped else (_FIRST, _SECOND)
+    return (
+        f"the event [{w.event}] holds {w.occurrences} of {w.samples} outputs of the {first} and "
+        f"{w.occurrences_neighbour} of {w.samples} of the {second}"
+    )

@@ -1,0 +1,394 @@
+"""Guarantees about a mean: at most, or at least, a bound."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from dpsco_verify.arrays import FloatArray
+from dpsco_verify.choices import ERROR_BUDGET, SAMPLES, Profile
+from dpsco_verify.errors import InputError, no_truth_value
+from dpsco_verify.guarantees.calls import Draw, FunctionError, Sampler
+from dpsco_verify.guarantees.detectable import (
+    Law,
+    grouped,
+    shifted,
+    smallest_detectable,
+    tilted,
+    with_one_more,
+)
+from dpsco_verify.guarantees.result import POWER, GuaranteeResult, call_text, judged, name_of
+from dpsco_verify.inference import BettingConfidenceSequence, BettingEProcess, EProcessDecision
+from dpsco_verify.inference.bets import log_factors
+from dpsco_verify.inference.checks import require_range
+from dpsco_verify.inference.unbounded_mean import Spread, UnboundedMeanTest
+from dpsco_verify.validation import (
+    require_finite,
+    require_integer,
+    require_open_interval,
+    require_positive,
+)
+
+_FIRST_CHUNK = 500
+_MULTIPLE = 3.0
+"""By default a mean three times as far from `low` as the claimed one is of interest, or half the way to `high`."""
+
+
+class MeanTest(Protocol):
+    """What judges ``mean ≤ bound`` as observations come in, and what it would have found."""
+
+    def update(self, observations: FloatArray) -> EProcessDecision:
+        """Take in observations, shape (N,)."""
+        ...
+
+    @property
+    def decision(self) -> EProcessDecision:
+        """The decision so far."""
+        ...
+
+    def detectable(self, seen: FloatArray, samples: int) -> float | None:
+        """Return the smallest violation that `samples` observations of the shape seen would have shown."""
+        ...
+
+
+class BoundedMean:
+    """``E X ≤ bound`` for X in ``[low, high]``; :class:`~dpsco_verify.inference.BettingEProcess` on ``X − bound``."""
+
+    __bool__ = no_truth_value("not test.decision.rejected")
+
+    def __init__(self, *, bound: float, low: float, high: float, alpha: float) -> None:
+        self._bound, self._low, self._high = bound, low, high
+        self._process = BettingEProcess(low=low - bound, high=high - bound, alpha=alpha)
+
+    def update(self, observations: FloatArray) -> EProcessDecision:
+        """Take in observations, shape (N,)."""
+        self._process.update(observations - self._bound)
+        return self._process.decision
+
+    @property
+    def decision(self) -> EProcessDecision:
+        """The decision so far."""
+        return self._process.decision
+
+    def detectable(self, seen: FloatArray, samples: int) -> float | None:
+        """Return the smallest violation that would have been found, for laws tilted from the one seen."""
+        law = grouped(seen)
+        deviation = math.sqrt(float(law[1] @ (law[0] - law[1] @ law[0]) ** 2))
+        largest = self._high - self._bound
+        first = max(6.0 * deviation / math.sqrt(samples), 1e-6 * largest)
+        return self._found(law, samples, first, largest) or self._found(
+            with_one_more(law, self._high, samples=seen.size), samples, first, largest
+        )
+
+    def _found(self, law: Law, samples: int, first: float, largest: float) -> float | None:
+        return smallest_detectable(
+            lambda v: tilted(law, self._bound + v),
+            lambda x: log_factors(self._process.fractions, (x - self._bound) / (self._bound - self._low)),
+            samples=samples,
+            log_threshold=self._process.decision.log_threshold,
+            first=first,
+            largest=largest,
+        )
+
+
+class UnboundedMean:
+    """``E X ≤ bound`` for X of a stated deviation or tail; :mod:`dpsco_verify.inference.unbounded_mean`."""
+
+    __bool__ = no_truth_value("not test.decision.rejected")
+
+    def __init__(self, *, bound: float, scale: float, spread: Spread, alpha: float) -> None:
+        self._bound, self._scale = bound, scale
+        self._test = UnboundedMeanTest(bound=bound, scale=scale, spread=spread, alpha=alpha)
+
+    def update(self, observations: FloatArray) -> EProcessDecision:
+        """Take in observations, shape (N,)."""
+        return self._test.update(observations)
+
+    @property
+    def decision(self) -> EProcessDecision:
+        """The decision so far."""
+        return self._test.decision
+
+    def detectable(self, seen: FloatArray, samples: int) -> float | None:
+        """Return the smallest violation that would have been found, for the law seen, shifted."""
+        law = grouped(seen)
+        return smallest_detectable(
+            lambda v: shifted(law, self._bound + v),
+            self._test.log_factors,
+            samples=samples,
+            log_threshold=self.decision.log_threshold,
+            first=6.0 * self._scale / math.sqrt(samples),
+            largest=math.inf,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observed:
+    """The observations that a mean was judged on, in the order in which they came, and the decision."""
+
+    values: FloatArray
+    decision: EProcessDecision
+
+    __bool__ = no_truth_value("not observed.decision.rejected")
+
+
+def observe(test: MeanTest, draw: Callable[[int, int], FloatArray], samples: int) -> Observed:
+    """Draw, in growing chunks ``draw(size, chunk)``, until the test rejects or `samples` are drawn."""
+    parts: list[FloatArray] = []
+    drawn, chunk = 0, 0
+    while drawn < samples and not test.decision.rejected:
+        size = min(_FIRST_CHUNK << chunk, samples - drawn)
+        parts.append(draw(size, chunk))
+        test.update(parts[-1])
+        drawn += size
+        chunk += 1
+    return Observed(values=np.concatenate(parts), decision=test.decision)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Claim:
+    """What a call claims: ``sign·E X ≤ sign·bound``, and what is known of X."""
+
+    sign: float
+    bound: float
+    low: float | None
+    high: float | None
+    scale: float | None
+    spread: Spread | None
+    of_interest: float
+
+    @property
+    def relation(self) -> str:
+        return "≤" if self.sign > 0 else "≥"
+
+    @property
+    def text(self) -> str:
+        known = (
+            f"for X in [{self.low:g}, {self.high:g}]"
+            if self.spread is None
+            else f"for X of {self.spread.value} at most {self.scale:g}"
+        )
+        return f"E X {self.relation} {self.bound:g} {known}"
+
+    def test(self, alpha: float) -> MeanTest:
+        bound = self.sign * self.bound
+        if self.spread is None:
+            assert self.low is not None  # noqa: S101  checked when the claim was made
+            assert self.high is not None  # noqa: S101  the same
+            low, high = sorted((self.sign * self.low, self.sign * self.high))
+            return BoundedMean(bound=bound, low=low, high=high, alpha=alpha)
+        assert self.scale is not None  # noqa: S101  the same
+        return UnboundedMean(bound=bound, scale=self.scale, spread=self.spread, alpha=alpha)
+
+
+def mean_at_most(
+    draw: Draw,
+    bound: float,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    standard_deviation: float | None = None,
+    sub_gaussian: float | None = None,
+    alpha: float = ERROR_BUDGET,
+    samples: int = SAMPLES[Profile.QUICK],
+    seed: int = 0,
+    violation_of_interest: float | None = None,
+    time_limit: float = 60.0,
+    name: str | None = None,
+) -> GuaranteeResult:
+    """Check that the mean of a random number is at most `bound`.
+
+    Parameters
+    ----------
+    draw
+        ``draw(size, rng)`` returns `size` independent observations, shape (size,).
+    bound
+        The claimed bound.
+    low, high
+        Bounds of every observation, where there are such. Or else
+    standard_deviation
+        a bound on its standard deviation; or else
+    sub_gaussian
+        a σ with ``E e^{λ(X − E X)} ≤ e^{λ²σ²/2}`` for all λ.
+    alpha
+        The probability, at most, of finding a true claim violated.
+    samples
+        Observations, at most; a violation that shows earlier ends the check.
+    seed
+        The root seed.
+    violation_of_interest
+        The verdict is ``undecided`` unless a mean larger than the bound by this much would have been found. By default,
+        for bounded observations, the smaller of twice ``bound − low`` and half of ``high − bound``; else σ.
+    time_limit
+        Seconds that one call of `draw` may take.
+    name
+        How reports name what is judged.
+
+    Raises
+    ------
+    InputError
+        For a bad argument, or an observation outside of the bounds that were stated.
+    FunctionError
+        If `draw` raises, hangs, ignores the generator, or returns something else than `size` finite numbers.
+
+    Notes
+    -----
+    A betting e-process, valid at every time (:mod:`dpsco_verify.inference.e_process`,
+    :mod:`dpsco_verify.inference.unbounded_mean`); :mod:`dpsco_verify.guarantees.detectable` says what the MDV means.
+    """
+    claim = _claim(1.0, bound, low, high, standard_deviation, sub_gaussian, violation_of_interest)
+    return _check(claim, draw, alpha=alpha, samples=samples, seed=seed, time_limit=time_limit, name=name)
+
+
+def mean_at_least(
+    draw: Draw,
+    bound: float,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    standard_deviation: float | None = None,
+    sub_gaussian: float | None = None,
+    alpha: float = ERROR_BUDGET,
+    samples: int = SAMPLES[Profile.QUICK],
+    seed: int = 0,
+    violation_of_interest: float | None = None,
+    time_limit: float = 60.0,
+    name: str | None = None,
+) -> GuaranteeResult:
+    """Check that the mean of a random number is at least `bound`; everything else is as in :func:`mean_at_most`."""
+    claim = _claim(-1.0, bound, low, high, standard_deviation, sub_gaussian, violation_of_interest)
+    return _check(claim, draw, alpha=alpha, samples=samples, seed=seed, time_limit=time_limit, name=name)
+
+
+def _claim(
+    sign: float,
+    bound: float,
+    low: float | None,
+    high: float | None,
+    standard_deviation: float | None,
+    sub_gaussian: float | None,
+    of_interest: float | None,
+) -> _Claim:
+    bound = require_finite("bound", bound)
+    bounded = low is not None or high is not None
+    if bounded + (standard_deviation is not None) + (sub_gaussian is not None) != 1:
+        raise InputError(
+            f"low={low!r}, high={high!r}, standard_deviation={standard_deviation!r} and "
+            f"sub_gaussian={sub_gaussian!r} do not say one thing about the observations; give low and high, or one of "
+            "the others"
+        )
+    if bounded:
+        if low is None or high is None:
+            raise InputError(f"low={low!r} and high={high!r} do not bound the observations; give both")
+        low, high = require_range(low, high)
+        if not low < bound < high:
+            raise InputError(
+                f"bound={bound!r} leaves nothing to test for values in [{low!r}, {high!r}]; give low < bound < high"
+            )
+        best, worst = (low, high) if sign > 0 else (high, low)
+        default = min((_MULTIPLE - 1.0) * abs(bound - best), 0.5 * abs(worst - bound))
+        scale, spread = None, None
+    else:
+        spread = Spread.SUB_GAUSSIAN if sub_gaussian is not None else Spread.STANDARD_DEVIATION
+        scale = require_positive(
+            "sub_gaussian" if sub_gaussian is not None else "standard_deviation",
+            sub_gaussian if sub_gaussian is not None else standard_deviation or 0.0,
+        )
+        default = scale
+    if of_interest is not None:
+        default = require_positive("violation_of_interest", of_interest)
+    return _Claim(sign=sign, bound=bound, low=low, high=high, scale=scale, spread=spread, of_interest=default)
+
+
+def _check(
+    claim: _Claim, draw: Draw, *, alpha: float, samples: int, seed: int, time_limit: float, name: str | None
+) -> GuaranteeResult:
+    started = time.perf_counter()
+    alpha = require_open_interval("alpha", alpha, 0.0, 1.0)
+    samples = require_integer("samples", samples, minimum=1)
+    shown = name or name_of(draw)
+    sampler = Sampler(draw, name=shown, seed=seed, time_limit=time_limit)
+
+    def drawn(size: int, chunk: int) -> FloatArray:
+        return claim.sign * within(sampler.draw(size, chunk=chunk), claim.low, claim.high, name=shown)
+
+    test = claim.test(alpha)
+    observed = observe(test, drawn, samples)
+    values, decision = claim.sign * observed.values, observed.decision
+    mean = float(values.mean())
+    mdv = None if decision.rejected else test.detectable(observed.values, samples)
+    seen = f"the mean of {values.size:,} observations is {mean:.6g}"
+    figures = {"mean": mean}
+    if claim.spread is None:
+        assert claim.low is not None  # noqa: S101  of a bounded claim
+        assert claim.high is not None  # noqa: S101  the same
+        side = "lower" if claim.sign > 0 else "upper"
+        sequence = BettingConfidenceSequence(
+            low=claim.low, high=claim.high, alpha=alpha, side="lower" if claim.sign > 0 else "upper"
+        )
+        sequence.update(values)
+        shown_bound = sequence.lower if claim.sign > 0 else sequence.upper
+        figures[f"mean_{side}_bound"] = shown_bound
+        seen += f", and E X {'≥' if claim.sign > 0 else '≤'} {shown_bound:.6g}"
+    kind = "mean_at_most" if claim.sign > 0 else "mean_at_least"
+    known: dict[str, float | None] = (
+        {"low": claim.low, "high": claim.high}
+        if claim.spread is None
+        else {"sub_gaussian" if claim.spread is Spread.SUB_GAUSSIAN else "standard_deviation": claim.scale}
+    )
+    return GuaranteeResult(
+        kind=kind,
+        name=shown,
+        claim=claim.text,
+        verdict=judged(violated=decision.rejected, mdv=mdv, of_interest=claim.of_interest),
+        seen=seen,
+        counterexample=f"{seen} (p-value {decision.p_value:.3g}, seed {seed})" if decision.rejected else None,
+        detectable=None if decision.rejected else detectable_words(mdv, claim, samples),
+        mdv=mdv,
+        log_e_value=decision.log_wealth,
+        p_value=decision.p_value,
+        alpha=alpha,
+        samples=values.size,
+        seed=seed,
+        call=call_text(
+            kind,
+            draw,
+            claim.bound,
+            **known,
+            alpha=alpha,
+            samples=samples,
+            seed=seed,
+            violation_of_interest=claim.of_interest,
+        ),
+        seconds=time.perf_counter() - started,
+        figures=figures,
+        again=lambda: _check(
+            claim, draw, alpha=alpha, samples=samples, seed=seed, time_limit=time_limit, name=name
+        ),
+    )
+
+
+def within(values: FloatArray, low: float | None, high: float | None, *, name: str) -> FloatArray:
+    """Return the values, none of which may lie outside of the bounds that were stated."""
+    if low is None or high is None:
+        return values
+    outside = values[(values < low) | (values > high)]
+    if outside.size:
+        raise FunctionError(
+            f"function={name} returned {float(outside[0])!r}, outside of [{low!r}, {high!r}]; state bounds that every "
+            "observation keeps"
+        )
+    return values
+
+
+def detectable_words(mdv: float | None, claim: _Claim, samples: int) -> str:
+    """Return what would have been found, in words."""
+    if mdv is None:
+        return f"{samples:,} observations would have shown no violation with probability {POWER:g}"
+    mean = claim.bound + claim.sign * mdv
+    return f"a mean of {mean:.4g} would have been found with probability {POWER:g}"

@@ -1,0 +1,160 @@
+"""The guarantee that a mean is at most a constant times a bound, and the least constant that the data allow."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from dpsco_verify.arrays import FloatArray
+from dpsco_verify.choices import ERROR_BUDGET, SAMPLES, Profile
+from dpsco_verify.errors import InputError
+from dpsco_verify.guarantees.calls import Sampler
+from dpsco_verify.guarantees.means import BoundedMean, observe, within
+from dpsco_verify.guarantees.result import POWER, GuaranteeResult, call_text, judged, name_of
+from dpsco_verify.inference import BettingConfidenceSequence
+from dpsco_verify.validation import (
+    require_finite,
+    require_integer,
+    require_open_interval,
+    require_positive,
+)
+
+_MULTIPLE_OF_INTEREST = 3.0
+
+
+def ratio_at_most(
+    draw: Callable[[Any, int, np.random.Generator], Any],
+    bounds: Mapping[Any, float],
+    constant: float,
+    *,
+    high: float,
+    low: float = 0.0,
+    alpha: float = ERROR_BUDGET,
+    samples: int = SAMPLES[Profile.QUICK],
+    seed: int = 0,
+    violation_of_interest: float | None = None,
+    time_limit: float = 60.0,
+    name: str | None = None,
+) -> GuaranteeResult:
+    """Check ``E X(case) ≤ constant · bound(case)`` in several cases; the figures hold the least constant possible.
+
+    Parameters
+    ----------
+    draw
+        ``draw(case, size, rng)`` returns `size` independent observations in ``[low, high]``.
+    bounds
+        What the mean is compared with, positive, by case, such as a size.
+    constant
+        The claimed constant, positive.
+    low, high
+        Bounds of the observations.
+    violation_of_interest
+        The verdict is ``undecided`` unless a constant larger by this much would have been found in some case; by
+        default twice the claimed one.
+    alpha, samples, seed, time_limit, name
+        As for :func:`~dpsco_verify.guarantees.mean_at_most`; `alpha` is shared by the cases equally, and `samples` is
+        for each.
+
+    Raises
+    ------
+    InputError
+        For a bad argument, or where ``constant · bound`` leaves nothing to test in any case.
+    FunctionError
+        If `draw` raises, hangs, or returns something else than `size` numbers within the bounds.
+    """
+    started = time.perf_counter()
+    if not bounds:
+        raise InputError("bounds={} is empty; give at least one case")
+    constant = require_positive("constant", constant)
+    low, high = require_finite("low", low), require_finite("high", high)
+    alpha = require_open_interval("alpha", alpha, 0.0, 1.0)
+    samples = require_integer("samples", samples, minimum=1)
+    interest = (
+        (_MULTIPLE_OF_INTEREST - 1.0) * constant
+        if violation_of_interest is None
+        else require_positive("violation_of_interest", violation_of_interest)
+    )
+    shown = name or name_of(draw)
+    right = {case: require_positive(f"bounds[{case!r}]", bound) for case, bound in bounds.items()}
+    testable = {case: bound for case, bound in right.items() if low < constant * bound < high}
+    if not testable:
+        raise InputError(
+            f"constant={constant!r} times each of bounds={dict(bounds)!r} leaves nothing to test for values in "
+            f"[{low!r}, {high!r}]; give low < constant * bound < high in some case"
+        )
+    level = alpha / len(testable)
+    least, where, p_value, drawn = 0.0, None, 1.0, 0
+    log_e_values, mdvs, told = [], [], []
+    violated = False
+    for case, bound in testable.items():
+        sampler = Sampler(draw, name=shown, seed=seed, time_limit=time_limit, arguments=(case,))
+        test = BoundedMean(bound=constant * bound, low=low, high=high, alpha=level)
+
+        def take(size: int, chunk: int, sampler: Sampler = sampler) -> FloatArray:
+            return within(sampler.draw(size, chunk=chunk), low, high, name=shown)
+
+        observed = observe(test, take, samples)
+        sequence = BettingConfidenceSequence(low=low, high=high, alpha=level, side="lower")
+        sequence.update(observed.values)
+        if where is None or sequence.lower / bound > least:
+            least, where = sequence.lower / bound, case
+        violated |= observed.decision.rejected
+        p_value = min(p_value, observed.decision.p_value * len(testable))
+        log_e_values.append(observed.decision.log_wealth)
+        drawn += observed.values.size
+        told.append(f"{observed.values.mean() / bound:.4g} at {case!r}")
+        if not observed.decision.rejected:
+            found = test.detectable(observed.values, samples)
+            mdvs += [found / bound] if found is not None else []
+    mdv = min(mdvs) if mdvs and not violated else None
+    seen = f"the constant is at least {least:.4g} (at {where!r}); mean over bound: {', '.join(told)}"
+    return GuaranteeResult(
+        kind="ratio_at_most",
+        name=shown,
+        claim=f"E X(case) ≤ {constant:g} · bound(case) in {len(right)} cases",
+        verdict=judged(violated=violated, mdv=mdv, of_interest=interest),
+        seen=seen,
+        counterexample=f"{seen} (p-value {p_value:.3g}, seed {seed})" if violated else None,
+        detectable=None
+        if violated
+        else f"{samples:,} observations a case would have shown no constant with probability {POWER:g}"
+        if mdv is None
+        else f"a constant of {constant + mdv:.4g} in one case would have been found with probability {POWER:g}",
+        mdv=mdv,
+        log_e_value=float(np.logaddexp.reduce(log_e_values) - math.log(len(log_e_values))),
+        p_value=p_value,
+        alpha=alpha,
+        samples=drawn,
+        seed=seed,
+        call=call_text(
+            "ratio_at_most",
+            draw,
+            dict(bounds),
+            constant,
+            low=low,
+            high=high,
+            alpha=alpha,
+            samples=samples,
+            seed=seed,
+            violation_of_interest=interest,
+        ),
+        seconds=time.perf_counter() - started,
+        figures={"constant_lower_bound": least},
+        again=lambda: ratio_at_most(
+            draw,
+            bounds,
+            constant,
+            high=high,
+            low=low,
+            alpha=alpha,
+            samples=samples,
+            seed=seed,
+            violation_of_interest=violation_of_interest,
+            time_limit=time_limit,
+            name=name,
+        ),
+    )
