@@ -28,6 +28,9 @@ FEWEST_SAMPLES = 64
 ERROR_BUDGET = 1e-6
 """The probability, at most, that anything in a run alarms falsely."""
 
+CANARY_ERROR = 0.05
+"""The probability, at most, that an audit by canaries alarms falsely; one run can show little at smaller ones."""
+
 MULTIPLE_OF_INTEREST = 3.0
 """An audit passes a claim only if it would have found a violation of at most so many times the claim."""
 

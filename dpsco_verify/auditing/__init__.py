@@ -1,6 +1,7 @@
 """Audit any mechanism from samples: event selection, confirmation on fresh samples, verdict."""
 
 from dpsco_verify.auditing.audit import audit
+from dpsco_verify.auditing.canaries import CanaryAudit, audit_canaries
 from dpsco_verify.auditing.estimate import EpsilonEstimate, epsilon_lower_bound, estimate_epsilon
 from dpsco_verify.auditing.event import Event, select_event
 from dpsco_verify.auditing.mechanism import Mechanism, MechanismError, PerCall, per_call
@@ -13,6 +14,7 @@ from dpsco_verify.evidence import AuditVerdict
 __all__ = [
     "AuditResult",
     "AuditVerdict",
+    "CanaryAudit",
     "EpsilonEstimate",
     "Event",
     "Mechanism",
@@ -24,6 +26,7 @@ __all__ = [
     "SamplersAudit",
     "Witness",
     "audit",
+    "audit_canaries",
     "audit_samplers",
     "describe_pair",
     "epsilon_lower_bound",
