@@ -3,6 +3,18 @@
 A value is rejected when the wealth against it, computed from the counts, reaches 1/α. Both bounds are the end of a run
 of rejected values that begins at 0, so a bound above the truth would mean that the truth itself was rejected:
 probability at most α, for each of the two, at whatever moment the counts were taken (Ville 1939).
+
+Where the number of pairs n was fixed before they were drawn and are counted once,
+:func:`epsilon_lower_bound_at_once` is tighter for events that are not too likely. Given K occurrences in all, the
+number a on the first data set has weights ``C(n, a) C(n, K − a) ω^a`` with the odds ratio ω of P(E) and P'(E). Against
+those of Bin(K, ω/(1 + ω)), ``C(K, a) ω^a``, they have the factor ``1/((n − a)! (n − K + a)!)``, which is symmetric
+about K/2 and falls with d = |a − K/2|. So d is stochastically smaller, and as the part of those at a distance d that
+lie above K/2, ``ω^2d/(1 + ω^2d)``, grows with d,
+
+    ``P(a ≥ a₀ | K) ≤ P(Bin(K, ω/(1 + ω)) ≥ a₀)`` for ω ≥ 1 and a₀ > K/2.
+
+An exact binomial bound of ω/(1 + ω) is thus one of ω, and ``ω ≤ e^ε (1 − q)/(1 − e^ε q)``, which grows with q, gives
+ε from an upper bound of q (the nuisance parameter by a bound of its own: Berger and Boos 1994).
 """
 
 from __future__ import annotations
@@ -11,6 +23,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+from scipy.special import betainccinv, betaincinv
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.inference import CellCounts
@@ -20,6 +33,8 @@ from dpsco_verify.validation import require_non_negative, require_open_interval
 _STEPS = 30
 _SCAN = 128
 _LARGEST_EPSILON = 60.0
+_NUISANCE = 0.05
+"""The part of the level that the bound of P'(E) takes."""
 
 
 def log_wealth_against(counts: CellCounts, *, epsilon: float, delta: float, fractions: FloatArray) -> float:
@@ -63,6 +78,26 @@ def epsilon_lower_bound(counts: CellCounts, *, delta: float, alpha: float, fract
     pairs = counts.n00 + counts.n01 + counts.n10 + counts.n11
     largest = min(math.log(max(pairs, 2)) + 1.0, _LARGEST_EPSILON)
     return _end_of_rejections(rejected, np.linspace(0.0, largest, _SCAN))
+
+
+def epsilon_lower_bound_at_once(first: float, second: float, pairs: int, *, alpha: float) -> float:
+    """Return an ε that the truth at δ = 0 exceeds with confidence 1 − α; 0 where none can be named.
+
+    Parameters
+    ----------
+    first, second
+        How often the event occurred on the two data sets.
+    pairs
+        Among how many outputs on each; fixed before they were drawn, and looked at once.
+    """
+    alpha = require_open_interval("alpha", alpha, 0.0, 1.0)
+    if first <= second:
+        return 0.0
+    spent = _NUISANCE * alpha
+    q = float(betainccinv(second + 1.0, pairs - second, spent)) if second < pairs else 1.0
+    part = float(betaincinv(first, second + 1.0, alpha - spent))
+    odds = part / (1.0 - part)
+    return max(0.0, math.log(odds) - math.log1p((odds - 1.0) * q))
 
 
 def _end_of_rejections(rejected: Callable[[float], bool], grid: FloatArray) -> float:

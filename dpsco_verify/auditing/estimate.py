@@ -1,9 +1,10 @@
 """A lower bound on ε that is tied to no claim: the largest ε that the outputs refute.
 
-The event is sought where it matters. Starting from ε = 0, the best event against the current ε promises a bound; the
-search is then repeated against that bound, until it promises no more. What it chose is judged once on fresh outputs, by
-the betting test of every ε, whose bets were fixed before: with probability 1 − α no ε that is true is refuted, so that
-the bound, the end of the refuted ones, is true (:mod:`dpsco_verify.auditing.bounds`).
+The event that counts is the one that is best against the bound that it gives. Events are sought against a grid of ε,
+and the one that promises the largest bound is kept. It is judged once on fresh outputs, by
+the betting test of every ε, whose bets were fixed before, or, for δ = 0 and where that promises more, by an exact
+test for a fixed number of outputs: with probability 1 − α no ε that is true is refuted, so that the bound, the end of
+the refuted ones, is true (:mod:`dpsco_verify.auditing.bounds`).
 """
 
 from __future__ import annotations
@@ -11,15 +12,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from scipy.optimize import brentq
 
 from dpsco_verify.arrays import ArrayLike
 from dpsco_verify.auditing import bounds
 from dpsco_verify.auditing.confirmation import count_fresh, planned_fractions
 from dpsco_verify.auditing.mechanism import Caller, Mechanism, mechanism_name
-from dpsco_verify.auditing.one_pair import MOST_SEARCHED, choose, draw_more
+from dpsco_verify.auditing.one_pair import choose, draw_more, looks
 from dpsco_verify.auditing.outputs import Outputs
 from dpsco_verify.auditing.pairs import require_pair
 from dpsco_verify.auditing.regions import Aims, Order
@@ -32,7 +34,7 @@ from dpsco_verify.auditing.request import (
     checked_pairs,
     checked_relation,
 )
-from dpsco_verify.auditing.selection import Choice
+from dpsco_verify.auditing.selection import Choice, select_largest
 from dpsco_verify.choices import (
     ERROR_BUDGET,
     FEWEST_SAMPLES,
@@ -51,10 +53,13 @@ from dpsco_verify.validation import (
     require_positive,
 )
 
-_MOST_SEARCHES = 5
-_GAIN = 0.01
-"""A search that promises less than this part more is the last."""
+_MOST_SEARCHED = 500_000
+_ORDERS = tuple(float(epsilon) for epsilon in np.geomspace(0.005, 20.0, 25))
+"""Values of ε about which events are sought, with a factor of 1.4 between them."""
 _LARGEST_EPSILON = 60.0
+_DOUBT = 2.0
+_FEWEST_SEEN = 32
+"""An event that was seen less often is not trusted to be as likely as it looked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,55 +185,77 @@ def estimate_epsilon(
         mechanism, (d, d_prime), name=request.name, seed=request.seed, time_limit=request.time_limit
     )
     caller.trial()
-    searched = min(int(SEARCH * samples), MOST_SEARCHED)
-    fresh = samples - searched
+    searched = min(int(SEARCH * samples), _MOST_SEARCHED)
     outputs = draw_more(caller, searched, "estimate/search")
-    choice, promised = _sought(request, outputs, fresh)
+    fresh = samples - searched
+    choice, plan = _sought(request, outputs, fresh)
     repeated = repeats(*outputs)
-    bets = planned_fractions(
-        Order(promised, delta), choice.frequency, choice.frequency_neighbour, alpha=alpha, samples=fresh
-    )
     counts = count_fresh(caller, choice.candidate, fresh, "estimate/confirm")
+    in_p, in_q = counts.n11 + counts.n10, counts.n11 + counts.n01
+    if plan.at_once:
+        epsilon = bounds.epsilon_lower_bound_at_once(in_p, in_q, fresh, alpha=alpha)
+    else:
+        bets = planned_fractions(
+            Order(plan.promised, delta),
+            choice.frequency,
+            choice.frequency_neighbour,
+            alpha=alpha,
+            samples=fresh,
+        )
+        epsilon = bounds.epsilon_lower_bound(counts, delta=delta, alpha=alpha, fractions=bets)
     return EpsilonEstimate(
-        epsilon=bounds.epsilon_lower_bound(counts, delta=delta, alpha=alpha, fractions=bets),
+        epsilon=epsilon,
         delta=delta,
         alpha=alpha,
         event=str(choice.candidate.region),
         swapped=choice.candidate.swapped,
-        frequency=(counts.n11 + counts.n10) / fresh,
-        frequency_neighbour=(counts.n11 + counts.n01) / fresh,
+        frequency=in_p / fresh,
+        frequency_neighbour=in_q / fresh,
         samples=samples,
         mechanism=request.name,
         notes=() if repeated is None else (repeated,),
     )
 
 
-def _sought(request: AuditRequest, outputs: tuple[Outputs, Outputs], fresh: int) -> tuple[Choice, float]:
-    """Return the event that promises the largest bound from `fresh` outputs a data set, and that bound."""
+class _Plan(NamedTuple):
+    """The bound that is expected, and whether it is the one for counts that are looked at once."""
+
+    promised: float
+    at_once: bool
+
+
+def _sought(request: AuditRequest, outputs: tuple[Outputs, Outputs], fresh: int) -> tuple[Choice, _Plan]:
+    """Return the event that promises the largest bound from `fresh` outputs a data set, and the bound to be had."""
+    delta = request.claim.delta(0.0)
     threshold = math.log(1.0 / request.alpha)
     reach = math.sqrt(2.0 * threshold / fresh)
-    [start] = request.aims.orders
+    orders = tuple(Order(epsilon, delta) for epsilon in (0.0, *_ORDERS))
 
-    def best_against(order: Order) -> tuple[Choice, float]:
-        choice = choose(request, request.pairs[0], outputs, Aims((order,), reach, threshold / fresh))
-        if choice is None:
-            raise InputError(
-                f"mechanism={request.name} returned outputs without any content; there is nothing to judge"
-            )
-        return choice, _promised(choice, order.delta, reach, fresh)
+    def plan(p: float, q: float, seen: float) -> _Plan:
+        # Two standard errors of what was seen are doubted, since the best of many events looks better than it is.
+        betting = _promised(p, q, delta, reach + _DOUBT / math.sqrt(seen), fresh)
+        if delta > 0.0 or p * seen < _FEWEST_SEEN:
+            return _Plan(betting, at_once=False)
+        doubt = _DOUBT * math.sqrt(((1.0 - p) / p + (1.0 - q) / (q + 1.0 / seen)) / seen)
+        exact = bounds.epsilon_lower_bound_at_once(p * fresh, q * fresh, fresh, alpha=request.alpha) - doubt
+        return _Plan(exact, at_once=True) if exact > betting else _Plan(betting, at_once=False)
 
-    best = best_against(start)
-    for _ in range(_MOST_SEARCHES):
-        found = best_against(Order(best[1], start.delta))
-        if found[1] <= best[1] * (1.0 + _GAIN):
-            break
-        best = found
-    return best
+    found = select_largest(
+        *outputs,
+        Aims(orders, reach, threshold / fresh, apart=True),
+        lambda p, q, seen: plan(p, q, seen).promised,
+        **looks(request, request.pairs[0]),
+    )
+    choice = found or choose(request, request.pairs[0], outputs, Aims(orders[:1], reach, threshold / fresh))
+    if choice is None:
+        raise InputError(
+            f"mechanism={request.name} returned outputs without any content; there is nothing to judge"
+        )
+    return choice, plan(choice.frequency, choice.frequency_neighbour, outputs[0].size / 3.0)
 
 
-def _promised(choice: Choice, delta: float, reach: float, fresh: int) -> float:
+def _promised(p: float, q: float, delta: float, reach: float, fresh: int) -> float:
     """Return the ε up to which the excess is `reach` standard errors of one pair at the frequencies seen, or 0."""
-    p, q = choice.frequency, choice.frequency_neighbour
     doubt = 1.0 / fresh
 
     def spare(epsilon: float) -> float:

@@ -23,7 +23,7 @@ MAX_FOR_PAIRS = 8
 MAX_FOR_BITS = 8
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Feature:
     """A number for each output.
 

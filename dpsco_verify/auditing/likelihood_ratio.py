@@ -2,13 +2,15 @@
 
 The built-in learner is a ridge-penalised logistic regression on the entries, their absolute values and their squares,
 and on the products of entries where there are few; many entries leave the linear discriminant with a diagonal
-covariance. A learner of scikit-learn, gradient boosting, can be asked for instead. However bad the learner, an event on
-its number keeps the claim, so it costs power only.
+covariance. Beside it are what :mod:`dpsco_verify.auditing.marginals` learns from one or two coordinates at a time and
+:mod:`dpsco_verify.auditing.wide` of many at once. A learner of scikit-learn, gradient boosting, can be asked for
+instead of the regression. However bad a learner, an event on its number keeps the claim, so it costs power only.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +18,9 @@ import numpy as np
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing.features import Feature
+from dpsco_verify.auditing.marginals import marginal_features
 from dpsco_verify.auditing.outputs import Outputs
+from dpsco_verify.auditing.wide import wide_features
 from dpsco_verify.errors import InputError
 
 CLASSIFIERS = ("built-in", "boosting", "none")
@@ -24,6 +28,7 @@ CLASSIFIERS = ("built-in", "boosting", "none")
 _MOST_COLUMNS = 120
 _MOST_FOR_PRODUCTS = 8
 _NEWTON_STEPS = 8
+_CONVERGED = 1e-4
 _RIDGE = 1.0
 _LARGEST = 30.0
 
@@ -72,10 +77,8 @@ class _Boosted:
         return np.asarray(self.model.decision_function(self.columns(outputs)), dtype=np.float64)
 
 
-def learned_likelihood_ratio(
-    first: Outputs, second: Outputs, *, classifier: str = "built-in"
-) -> Feature | None:
-    """Return the feature that a classifier of `first` against `second` gives, or None where there is nothing to learn.
+def learned_features(first: Outputs, second: Outputs, *, classifier: str = "built-in") -> Iterator[Feature]:
+    """Yield the features that are learned from `first` against `second`; none where there is nothing to learn.
 
     Parameters
     ----------
@@ -88,21 +91,25 @@ def learned_likelihood_ratio(
         raise InputError(f"classifier={classifier!r} is unknown; give one of {', '.join(CLASSIFIERS)}")
     width = max(first.width, second.width)
     if classifier == "none" or width == 0 or (width == 1 and classifier == "built-in"):
-        return None
-    powers = 3 * width <= _MOST_COLUMNS
-    columns = _columns(first, second, width, powers=powers)
+        return
+    yield Feature(
+        name="learned log-likelihood ratio",
+        values=_classifier(first, second, width, boosted=classifier == "boosting"),
+    )
+    yield from marginal_features(first, second)
+    yield from wide_features(first, second)
+
+
+def _classifier(first: Outputs, second: Outputs, width: int, *, boosted: bool) -> _Linear | _Boosted:
+    columns = _columns(first, second, width, powers=3 * width <= _MOST_COLUMNS)
     a, b = columns(first), columns(second)
-    if classifier == "boosting":
+    if boosted:
         from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415  slow to load, seldom asked for
 
         labels = np.repeat([1, 0], [len(a), len(b)])
         model = HistGradientBoostingClassifier(max_iter=60, early_stopping=False, random_state=0)
-        return Feature(
-            name="learned log-likelihood ratio",
-            values=_Boosted(columns, model.fit(np.concatenate([a, b]), labels)),
-        )
-    weights = _logistic(a, b) if a.shape[1] <= 2 * _MOST_COLUMNS else _diagonal(a, b)
-    return Feature(name="learned log-likelihood ratio", values=_Linear(columns, weights))
+        return _Boosted(columns, model.fit(np.concatenate([a, b]), labels))
+    return _Linear(columns, _logistic(a, b) if a.shape[1] <= 2 * _MOST_COLUMNS else _diagonal(a, b))
 
 
 def _columns(first: Outputs, second: Outputs, width: int, *, powers: bool) -> _Columns:
@@ -128,7 +135,10 @@ def _logistic(a: FloatArray, b: FloatArray) -> FloatArray:
         probability = 1.0 / (1.0 + np.exp(-np.clip(x @ weights, -_LARGEST, _LARGEST)))
         slope = x.T @ (y - probability) - penalty * weights
         curvature = (x * (probability * (1 - probability))[:, np.newaxis]).T @ x + np.diag(penalty)
-        weights += np.linalg.solve(curvature, slope)
+        step = np.linalg.solve(curvature, slope)
+        weights += step
+        if np.abs(step).max() < _CONVERGED:
+            break
     return weights[:-1]
 
 

@@ -39,6 +39,8 @@ _SMALLEST_ROUND = 1000
 MOST_SEARCHED = 200_000
 """More outputs than this do not make the choice of the event better by what their sorting costs."""
 _FEWEST_SEARCHED = 24
+_MOST_ENTRIES = 1 << 25
+"""Numbers that the search keeps a data set, a quarter of a gigabyte: fewer outputs where they are wide."""
 _LEAK = (
     "as floating-point numbers the outputs break the claim: [{event}] alone shows it; floating_point=True judges them "
     "so, and noise on a fixed grid would fix it"
@@ -109,7 +111,8 @@ def audit_pair(
     spent: list[tuple[float, Confirmation]] = []
     used = outputs[0].size
     for k, this in enumerate(rounds):
-        more = this.searched - outputs[0].size
+        most = max(_MOST_ENTRIES // max(outputs[0].width, outputs[1].width, 1), rounds[0].searched)
+        more = min(this.searched, most) - outputs[0].size
         if more > 0:
             outputs = draw_more(caller, more, f"audit/{number}/search-{k}", outputs)
             used += more
@@ -157,14 +160,17 @@ def choose(
     request: AuditRequest, pair: tuple[Any, Any], outputs: tuple[Outputs, Outputs], aims: Aims
 ) -> Choice | None:
     """Return the event that looks best on these outputs."""
-    return select(
-        *outputs,
-        aims,
-        extra_features=tuple(user_features(request.features)),
-        classifier=request.classifier,
-        log_ratio=None if request.log_density is None else _log_ratio(request.log_density, pair),
-        floating_point=request.floating_point,
-    )
+    return select(*outputs, aims, **looks(request, pair))
+
+
+def looks(request: AuditRequest, pair: tuple[Any, Any]) -> dict[str, Any]:
+    """Return what the choice of an event is to look at, as :func:`select` takes it."""
+    return {
+        "extra_features": tuple(user_features(request.features)),
+        "classifier": request.classifier,
+        "log_ratio": None if request.log_density is None else _log_ratio(request.log_density, pair),
+        "floating_point": request.floating_point,
+    }
 
 
 def _log_ratio(

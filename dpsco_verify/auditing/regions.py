@@ -54,11 +54,14 @@ class Aims:
         ``z/sqrt(n)``: the test of n pairs sees an excess of z standard errors with the power wanted.
     needed
         The log wealth that a pair must add on average for the test to end within its samples.
+    apart
+        Whether the event that rates best is wanted for each order, and not for the best of them.
     """
 
     orders: tuple[Order, ...]
     reach: float
     needed: float
+    apart: bool = False
 
 
 class Region(Protocol):
@@ -92,7 +95,11 @@ class FeatureRegion:
 
     def contains(self, outputs: Outputs) -> BoolArray:
         """Return whether each output lies in it."""
-        values = finite(self.feature.values(outputs))
+        return self.holds(self.feature.values(outputs))
+
+    def holds(self, values: FloatArray) -> BoolArray:
+        """Return whether each output with these values of the feature lies in it."""
+        values = finite(values)
         return self.event.contains(values) & ~np.isnan(values)
 
     def __str__(self) -> str:
@@ -204,11 +211,20 @@ def _columns(orders: Sequence[Order]) -> tuple[FloatArray, FloatArray]:
 def _best(
     p: FloatArray, q: FloatArray, aims: Aims, n_p: int, n_q: int
 ) -> list[tuple[float, float, int, Order]]:
-    """Return (z, remoteness, place, order) of the event that rates best, and of the least remote one."""
+    """Return (z, remoteness, place, order) of the event that rates best, and of the least remote one.
+
+    Where the orders are apart, of the event that rates best for each.
+    """
     z = rating(p, q, aims.orders, n_p, n_q)
-    far, error = remoteness(p, q, aims.orders, n_p, n_q, reach=aims.reach)
     rare = p * n_p < min(_FEWEST_IN_AN_EVENT, n_p)
     found = []
+    if aims.apart:
+        for order, merits in zip(aims.orders, np.where(rare, -math.inf, z), strict=True):
+            best = int(np.argmax(merits))
+            if merits[best] > 0.0:
+                found.append((float(merits[best]), math.inf, _middle(merits, best, _NOISE), order))
+        return found
+    far, error = remoteness(p, q, aims.orders, n_p, n_q, reach=aims.reach)
     for merits, noise in ((z, np.ones_like(z)), (-far, error)):
         merit = np.where(rare, -math.inf, merits)
         row, column = (int(i) for i in np.unravel_index(int(np.argmax(merit)), merit.shape))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +12,15 @@ from scipy.special import betainccinv, betaincinv
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing.features import Feature, bit_features, standard_features
-from dpsco_verify.auditing.likelihood_ratio import learned_likelihood_ratio
+from dpsco_verify.auditing.likelihood_ratio import learned_features
 from dpsco_verify.auditing.outputs import Outputs, join
 from dpsco_verify.auditing.parts import amount_features, label_candidates
 from dpsco_verify.auditing.regions import (
     Aims,
     Candidate,
+    FeatureRegion,
     Order,
+    Region,
     atom_candidates,
     feature_candidates,
     rating,
@@ -27,6 +29,10 @@ from dpsco_verify.auditing.regions import (
 from dpsco_verify.inference.bets import bet_fractions, log_factors
 
 _FINALISTS = 24
+_FINALISTS_OF_AN_ORDER = 6
+_MOST_BUILT = 200_000
+"""More outputs do not make an event on one of the given features better by what their sorting costs."""
+_MOST_CUT = 100_000
 _CAUTION = 0.1
 """One-sided level of the bounds of P(E) and P'(E) at which candidates are compared."""
 _BEYOND_DOUBT = 1e-9
@@ -96,31 +102,70 @@ def select(
     floating_point
         Whether the grid of floating-point numbers on which an output lies counts as part of it.
     """
-    half_a, half_b = first.size // 2, second.size // 2
-    build = (first.take(slice(0, half_a)), second.take(slice(0, half_b)))
-    rest = (first.take(slice(half_a, None)), second.take(slice(half_b, None)))
+    build, rest = _cut(first, second, 1 / 2)
     sample = join(*build)
-    features = [
-        *standard_features(sample),
-        *amount_features(sample),
-        *extra_features,
-        *(bit_features(sample) if floating_point else ()),
-    ]
-    if log_ratio is not None:
-        features.append(Feature(name="log-likelihood ratio", values=_OnRaw(log_ratio)))
     candidates = atom_candidates(*build, aims, sample) + label_candidates(*build, aims)
-    for feature in features:
+    for feature in _given(sample, extra_features, log_ratio, floating_point=floating_point):
         candidates += feature_candidates(feature, feature.values(first), feature.values(second), aims)
-    candidates += _learned(first, second, aims, classifier)
+    # Learned on a quarter and cut on the others, so that the cut is not fitted to what was learned.
+    candidates += _learned(*_cut(first, second, 1 / 4), aims, classifier, built_from=1 / 3)
     if not candidates:
         return None
     finalists = sorted(candidates, key=lambda c: -c.rating)[:_FINALISTS]
     finalists += [
         c for c in sorted(candidates, key=lambda c: c.remoteness)[:_FINALISTS] if c not in finalists
     ]
+    judge = _Judge(*rest, aims, tried=len(candidates))
     return max(
-        (_judged(candidate, *rest, aims, tried=len(candidates)) for candidate in finalists),
+        map(judge, finalists),
         key=lambda choice: (choice.growth if choice.growth >= aims.needed else 0.0, -choice.remoteness),
+    )
+
+
+def select_largest(
+    first: Outputs,
+    second: Outputs,
+    aims: Aims,
+    promise: Callable[[float, float, float], float],
+    *,
+    extra_features: Sequence[Feature] = (),
+    classifier: str = "built-in",
+    log_ratio: Callable[[Any], FloatArray] | None = None,
+    floating_point: bool = False,
+) -> Choice | None:
+    """Return the event that promises most; None where no event is likelier on either data set.
+
+    Parameters
+    ----------
+    first, second
+        Outputs on d and d_prime. The first third learns, the next builds events, the last compares.
+    aims
+        Orders, apart: the best event is the one that rates best at one of them.
+    promise
+        What an event promises, by its frequencies on the data set on which it is likelier and on the other, and the
+        number of outputs among which they were seen.
+    extra_features, classifier, log_ratio, floating_point
+        As :func:`select` takes them.
+    """
+    known, rest = _cut(first, second, 2 / 3)
+    build = known[0].take(slice(0, _MOST_BUILT)), known[1].take(slice(0, _MOST_BUILT))
+    sample = join(*build)
+    candidates = atom_candidates(*build, aims, sample) + label_candidates(*build, aims)
+    for feature in _given(sample, extra_features, log_ratio, floating_point=floating_point):
+        values = feature.values(build[0]), feature.values(build[1])
+        candidates += feature_candidates(feature, *values, aims, built_from=1.0)
+    learn, cut = _cut(*known, 1 / 2)
+    cut = cut[0].take(slice(0, _MOST_CUT)), cut[1].take(slice(0, _MOST_CUT))
+    candidates += _learned(learn, cut, aims, classifier, built_from=1.0)
+    judge = _Judge(*rest, aims, tried=len(candidates))
+    finalists: list[Candidate] = []
+    for order in aims.orders:
+        of_order = sorted((c for c in candidates if c.order == order), key=lambda c: -c.rating)
+        finalists += of_order[:_FINALISTS_OF_AN_ORDER]
+    return max(
+        map(judge, finalists),
+        key=lambda choice: promise(choice.frequency, choice.frequency_neighbour, rest[0].size),
+        default=None,
     )
 
 
@@ -129,9 +174,7 @@ def floating_point_leak(first: Outputs, second: Outputs, aims: Aims) -> str | No
 
     One half of the outputs builds it; the other shows it, with exact bounds that miss with probability 1e-9 each.
     """
-    half_a, half_b = first.size // 2, second.size // 2
-    build = (first.take(slice(0, half_a)), second.take(slice(0, half_b)))
-    rest = (first.take(slice(half_a, None)), second.take(slice(half_b, None)))
+    build, rest = _cut(first, second, 1 / 2)
     candidates = [
         candidate
         for feature in bit_features(join(*build))
@@ -140,7 +183,7 @@ def floating_point_leak(first: Outputs, second: Outputs, aims: Aims) -> str | No
     if not candidates:
         return None
     best = max(candidates, key=lambda c: c.rating)
-    choice = _judged(best, *rest, aims, tried=len(candidates), level=_BEYOND_DOUBT)
+    choice = _Judge(*rest, aims, tried=len(candidates), level=_BEYOND_DOUBT)(best)
     return str(best.region) if choice.growth > 0 else None
 
 
@@ -152,42 +195,86 @@ class _OnRaw:
         return self.function(outputs.raw)
 
 
-def _learned(first: Outputs, second: Outputs, aims: Aims, classifier: str) -> list[Candidate]:
-    """Learn on a quarter of the outputs and cut on the others, so that the cut is not fitted to what was learned."""
-    cut_a, cut_b = first.size // 4, second.size // 4
-    feature = learned_likelihood_ratio(
-        first.take(slice(0, cut_a)), second.take(slice(0, cut_b)), classifier=classifier
-    )
-    if feature is None:
-        return []
-    values = (feature.values(first.take(slice(cut_a, None))), feature.values(second.take(slice(cut_b, None))))
-    return feature_candidates(feature, *values, aims, built_from=1 / 3)
+_Pair = tuple[Outputs, Outputs]
 
 
-def _judged(
-    candidate: Candidate, first: Outputs, second: Outputs, aims: Aims, *, tried: int, level: float = _CAUTION
-) -> Choice:
-    """Rate a candidate on outputs that did not build it."""
-    if candidate.swapped:
-        first, second = second, first
-    n_p, n_q = first.size, second.size
-    in_p = int(np.count_nonzero(candidate.region.contains(first)))
-    in_q = int(np.count_nonzero(candidate.region.contains(second)))
-    low = float(betaincinv(in_p, n_p - in_p + 1, level)) if in_p else 0.0
-    high = float(betainccinv(in_q + 1, n_q - in_q, level)) if in_q < n_q else 1.0
-    p, q = in_p / n_p, in_q / n_q
-    frequencies = (np.array([p]), np.array([q]))
-    z = float(rating(*frequencies, [candidate.order], n_p, n_q)[0, 0])
-    far = float(remoteness(*frequencies, [candidate.order], n_p, n_q, reach=aims.reach)[0][0, 0])
-    return Choice(
-        candidate=candidate,
-        growth=growth_rate(low, high, candidate.order),
-        frequency=p,
-        frequency_neighbour=q,
-        remoteness=far + _SIMPLICITY * abs(far) * min(candidate.region.pieces - 1, 4),
-        rating=z,
-        tried=tried,
+def _cut(first: Outputs, second: Outputs, part: float) -> tuple[_Pair, _Pair]:
+    """Return the first part of the outputs on each data set, and the others."""
+    at = int(part * first.size), int(part * second.size)
+    return (
+        (first.take(slice(0, at[0])), second.take(slice(0, at[1]))),
+        (first.take(slice(at[0], None)), second.take(slice(at[1], None))),
     )
+
+
+def _given(
+    sample: Outputs,
+    extra_features: Sequence[Feature],
+    log_ratio: Callable[[Any], FloatArray] | None,
+    *,
+    floating_point: bool,
+) -> Iterator[Feature]:
+    """Yield the features that nothing has to be learned for."""
+    yield from standard_features(sample)
+    yield from amount_features(sample)
+    yield from extra_features
+    if floating_point:
+        yield from bit_features(sample)
+    if log_ratio is not None:
+        yield Feature(name="log-likelihood ratio", values=_OnRaw(log_ratio))
+
+
+def _learned(learn: _Pair, cut: _Pair, aims: Aims, classifier: str, *, built_from: float) -> list[Candidate]:
+    found: list[Candidate] = []
+    for feature in learned_features(*learn, classifier=classifier):
+        values = feature.values(cut[0]), feature.values(cut[1])
+        found += feature_candidates(feature, *values, aims, built_from=built_from)
+    return found
+
+
+class _Judge:
+    """Rates candidates on outputs that did not build them."""
+
+    def __init__(
+        self, first: Outputs, second: Outputs, aims: Aims, *, tried: int, level: float = _CAUTION
+    ) -> None:
+        self._outputs = first, second
+        self._aims = aims
+        self._tried = tried
+        self._level = level
+        self._values: dict[Feature, tuple[FloatArray, ...]] = {}
+
+    def __call__(self, candidate: Candidate) -> Choice:
+        """Return the choice that the candidate is."""
+        inside = self._inside(candidate.region)
+        in_p, in_q = reversed(inside) if candidate.swapped else inside
+        first, second = reversed(self._outputs) if candidate.swapped else self._outputs
+        n_p, n_q = first.size, second.size
+        low = float(betaincinv(in_p, n_p - in_p + 1, self._level)) if in_p else 0.0
+        high = float(betainccinv(in_q + 1, n_q - in_q, self._level)) if in_q < n_q else 1.0
+        p, q = in_p / n_p, in_q / n_q
+        frequencies = (np.array([p]), np.array([q]))
+        z = float(rating(*frequencies, [candidate.order], n_p, n_q)[0, 0])
+        far = float(remoteness(*frequencies, [candidate.order], n_p, n_q, reach=self._aims.reach)[0][0, 0])
+        return Choice(
+            candidate=candidate,
+            growth=growth_rate(low, high, candidate.order),
+            frequency=p,
+            frequency_neighbour=q,
+            remoteness=far + _SIMPLICITY * abs(far) * min(candidate.region.pieces - 1, 4),
+            rating=z,
+            tried=self._tried,
+        )
+
+    def _inside(self, region: Region) -> tuple[int, int]:
+        """Return how many outputs lie in the region; a feature's values, which may be costly, are computed once."""
+        if not isinstance(region, FeatureRegion):
+            first, second = (int(np.count_nonzero(region.contains(x))) for x in self._outputs)
+            return first, second
+        if region.feature not in self._values:
+            self._values[region.feature] = tuple(region.feature.values(x) for x in self._outputs)
+        first, second = (int(np.count_nonzero(region.holds(x))) for x in self._values[region.feature])
+        return first, second
 
 
 def growth_rate(p: float, q: float, order: Order) -> float:

@@ -1,0 +1,207 @@
+"""Likelihood ratios of many coordinates that are learned from one or two coordinates at a time.
+
+Counts in cells of one coordinate give the ratio of its two densities there. What a composition or a product leaks is
+spread over its coordinates, and the ratios are put together as its law asks for:
+
+- independent coordinates: the sum of the logarithms, of the entries, of their differences (the noise of prefix sums)
+  or of their partial sums (that of a random walk);
+- a sequence in which each answer depends on the one before: the sum of the logarithms of the ratios of neighbours'
+  joint laws less that of the entries between (a Markov chain's, which the sparse vector technique with one answer is);
+- coordinates that are alike: one ratio r for all, learned from all at once, and the sum of log r. Where one record sits
+  in an unknown one of n shuffled coordinates the likelihood ratio is the mean of its own ratio over the coordinates,
+  and so, since ``r = 1 + (own − 1)/n``, the sum of r but for a constant.
+
+A cell's log ratio has a standard error; a coordinate's are shrunk by what of their variance that explains (James and
+Stein), so that coordinates which tell nothing add no noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsco_verify.arrays import FloatArray, IntArray
+from dpsco_verify.auditing.features import Feature
+from dpsco_verify.auditing.outputs import Outputs
+
+_FEWEST_COORDINATES = 3
+"""Of two, the entries' difference and the regression see all that is here."""
+_CELLS = 16
+_POOLED_CELLS = 64
+_PAIR_CELLS = 6
+_MOST_VALUES = 1 << 22
+"""Entries that the learning looks at, at most."""
+
+View = Callable[[FloatArray], FloatArray]
+
+
+def _as_they_are(numbers: FloatArray) -> FloatArray:
+    return numbers
+
+
+def _differences(numbers: FloatArray) -> FloatArray:
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.diff(numbers, axis=1, prepend=0.0)
+
+
+def _partial_sums(numbers: FloatArray) -> FloatArray:
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.cumsum(numbers, axis=1)
+
+
+VIEWS: dict[str, View] = {
+    "entries": _as_they_are,
+    "differences": _differences,
+    "partial sums": _partial_sums,
+}
+
+
+def marginal_features(first: Outputs, second: Outputs) -> Iterator[Feature]:
+    """Yield the features that `first`, outputs on d, and `second`, on d_prime, give; they are used for nothing else."""
+    width = min(first.width, second.width)
+    if width < _FEWEST_COORDINATES:
+        return
+    rows = max(_MOST_VALUES // width, 64)
+    a, b = first.numbers[:rows, :width], second.numbers[:rows, :width]
+    for words, view in VIEWS.items():
+        seen = view(a), view(b)
+        yield Feature(
+            name=f"learned log-likelihood ratio, {words} independent",
+            values=_OfNumbers(view, _product(*seen)),
+        )
+        pooled = _pooled(*seen)
+        yield Feature(name=f"learned log-likelihood ratio, {words} alike", values=_OfNumbers(view, pooled))
+        yield Feature(
+            name=f"learned sum of likelihood ratios, {words} alike",
+            values=_OfNumbers(view, _Additive(pooled.edges, np.exp(pooled.scores))),
+        )
+    yield Feature(
+        name="learned log-likelihood ratio, entries a chain", values=_OfNumbers(_as_they_are, _chain(a, b))
+    )
+
+
+@dataclass(frozen=True)
+class _OfNumbers:
+    view: View
+    score: Callable[[FloatArray], FloatArray]
+
+    def __call__(self, outputs: Outputs) -> FloatArray:
+        return self.score(self.view(outputs.numbers))
+
+
+def _edges(values: FloatArray, cells: int) -> FloatArray:
+    """Return the lower ends of cells that hold about equal parts of the values, the lowest left out; NaN is apart."""
+    present = np.sort(values[~np.isnan(values)])
+    if present.size == 0:
+        return np.empty(0)
+    ends = np.unique(present[(np.arange(cells) * present.size) // cells])
+    largest = present[-1]
+    # Where an atom is at the top, what lies below it in its cell is told from it.
+    return np.unique(np.append(ends[1:] if ends.size > 1 else ends, largest))
+
+
+def _cells(edges: FloatArray, values: FloatArray) -> IntArray:
+    found = np.searchsorted(edges, values, side="right")
+    return np.where(np.isnan(values), edges.size + 1, found)
+
+
+def _log_ratios(count_a: FloatArray, count_b: FloatArray) -> FloatArray:
+    """Return the log ratios of the cells' frequencies, shrunk by the part of their variance that is noise."""
+    n_a, n_b = count_a.sum(), count_b.sum()
+    logs = np.log((count_a + 0.5) / (n_a + 0.5)) - np.log((count_b + 0.5) / (n_b + 0.5))
+    noise = 1.0 / (count_a + 0.5) + 1.0 / (count_b + 0.5)
+    weight = np.where(count_a + count_b > 0, 1.0 / noise, 0.0)
+    free = np.count_nonzero(weight) - 1
+    if free < 1:
+        return np.zeros_like(logs)
+    centred = logs - (weight * logs).sum() / weight.sum()
+    statistic = float((weight * centred**2).sum())
+    return np.asarray(max(0.0, 1.0 - free / max(statistic, 1e-300)) * logs)
+
+
+@dataclass(frozen=True)
+class _Product:
+    """The sum over the coordinates of a score of the cell in which each lies."""
+
+    edges: tuple[FloatArray, ...]
+    scores: tuple[FloatArray, ...]
+
+    def __call__(self, numbers: FloatArray) -> FloatArray:
+        total = np.zeros(len(numbers))
+        for j in range(min(len(self.edges), numbers.shape[1])):
+            if self.scores[j].any():
+                total += self.scores[j][_cells(self.edges[j], numbers[:, j])]
+        return total
+
+
+def _product(a: FloatArray, b: FloatArray) -> _Product:
+    edges, scores = [], []
+    for j in range(a.shape[1]):
+        ends = _edges(np.concatenate([a[:, j], b[:, j]]), _CELLS)
+        counts = (_counted(_cells(ends, x[:, j]), ends.size + 2) for x in (a, b))
+        edges.append(ends)
+        scores.append(_log_ratios(*counts))
+    return _Product(tuple(edges), tuple(scores))
+
+
+def _counted(cells: IntArray, number: int) -> FloatArray:
+    return np.bincount(cells.ravel(), minlength=number).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class _Additive:
+    """The sum over all coordinates of one score."""
+
+    edges: FloatArray
+    scores: FloatArray
+
+    def __call__(self, numbers: FloatArray) -> FloatArray:
+        return np.asarray(self.scores[_cells(self.edges, numbers)].sum(axis=1))
+
+
+def _pooled(a: FloatArray, b: FloatArray) -> _Additive:
+    rows = max(_MOST_VALUES // 8 // a.shape[1], 64)
+    edges = _edges(np.concatenate([a[:rows].ravel(), b[:rows].ravel()]), _POOLED_CELLS)
+    counts = (_counted(_cells(edges, x), edges.size + 2) for x in (a, b))
+    return _Additive(edges, _log_ratios(*counts))
+
+
+@dataclass(frozen=True)
+class _Chain:
+    """The log-likelihood ratio of a Markov chain."""
+
+    edges: tuple[FloatArray, ...]
+    alone: tuple[FloatArray, ...]
+    pairs: tuple[FloatArray, ...]
+
+    def __call__(self, numbers: FloatArray) -> FloatArray:
+        width = min(len(self.edges), numbers.shape[1])
+        total = np.zeros(len(numbers))
+        before = _cells(self.edges[0], numbers[:, 0])
+        for j in range(1, width):
+            here = _cells(self.edges[j], numbers[:, j])
+            total += self.pairs[j - 1][before * (self.edges[j].size + 2) + here]
+            if j < width - 1:
+                total -= self.alone[j][here]
+            before = here
+        return total
+
+
+def _chain(a: FloatArray, b: FloatArray) -> _Chain:
+    edges, alone, pairs = [], [], []
+    before: tuple[IntArray, IntArray] | None = None
+    sizes: list[int] = []
+    for j in range(a.shape[1]):
+        ends = _edges(np.concatenate([a[:, j], b[:, j]]), _PAIR_CELLS)
+        here = _cells(ends, a[:, j]), _cells(ends, b[:, j])
+        size = ends.size + 2
+        edges.append(ends)
+        alone.append(_log_ratios(*(_counted(x, size) for x in here)))
+        if before is not None:
+            joint = (_counted(x * size + y, sizes[-1] * size) for x, y in zip(before, here, strict=True))
+            pairs.append(_log_ratios(*joint))
+        before = here
+        sizes.append(size)
+    return _Chain(tuple(edges), tuple(alone), tuple(pairs))

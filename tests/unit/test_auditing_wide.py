@@ -1,0 +1,86 @@
+"""Noise that coordinates share is found at any distance, and what rounding leaves of it is none."""
+
+import numpy as np
+import pytest
+
+from dpsco_verify.auditing import audit
+from dpsco_verify.auditing.outputs import encode
+from dpsco_verify.auditing.wide import wide_features
+from dpsco_verify.privacy.claims import GaussianDP
+
+ROWS = 160
+
+
+def gradient(width):
+    """Return a dense gradient of norm 1 in a random direction."""
+    g = np.random.default_rng(1).standard_normal(width)
+    return g / np.linalg.norm(g)
+
+
+def layers(width, *, equal=True, noise=0.0):
+    """Return two layers with the same noise vector, or one that is proportional to it, in another order."""
+    order = np.random.default_rng(2)
+    place, factor = order.permutation(width), order.uniform(-3.0, 3.0, width)
+
+    def mechanism(data, size, rng):
+        z = rng.standard_normal((size, width))
+        second = z if equal else (z * factor)[:, place]
+        second = second + noise * rng.standard_normal((size, width))
+        return np.concatenate([z, second], axis=1) + data * gradient(2 * width)
+
+    return mechanism
+
+
+def low_rank(width, rank):
+    directions = np.random.default_rng(3).standard_normal((rank, width))
+    return lambda data, size, rng: rng.standard_normal((size, rank)) @ directions + data * gradient(width)
+
+
+def independent(data, size, rng):
+    return rng.standard_normal((size, 1200)) + data * gradient(1200)
+
+
+def same_vector_twice(data, size, rng):
+    z = rng.standard_normal((size, 600)) + data * gradient(600)
+    return np.concatenate([z, 2.0 * z / 3.0 + 0.1], axis=1)
+
+
+def separation(mechanism, words):
+    """Return by how many standard deviations the feature's means differ on outputs that it was not learned from."""
+    rng = np.random.default_rng(7)
+    draws = [encode(mechanism(data, ROWS, rng), ROWS) for data in (0, 1, 0, 1)]
+    best = 0.0
+    for feature in wide_features(*draws[:2]):
+        if words in feature.name:
+            a, b = (feature.values(x) for x in draws[2:])
+            spread = float(np.sqrt(0.5 * (a.var() + b.var())))
+            gap = abs(float(a.mean() - b.mean()))
+            best = max(best, gap / spread if spread > 0 else (np.inf if gap > 0 else 0.0))
+    return best
+
+
+@pytest.mark.parametrize("width", [25, 121, 600])
+@pytest.mark.parametrize("equal", [True, False])
+def test_partners_are_found_at_any_distance(width, equal):
+    assert separation(layers(width, equal=equal), "combination of partners") > 1e3
+
+
+def test_partners_need_not_be_equal_to_the_last_digit():
+    # Differences with a tenth of the noise: a separation of 1/(0.1 √2) or so at best, where the coordinates have 1.
+    assert separation(layers(600, noise=0.1), "combination of partners") > 4.0
+
+
+def test_noise_of_low_rank_is_removed():
+    assert separation(low_rank(1200, 40), "learned discriminant") > 1e3
+
+
+@pytest.mark.parametrize("mechanism", [independent, same_vector_twice])
+def test_right_mechanisms_stay_as_they_are(mechanism):
+    # μ = 1 is all that there is to see.
+    assert separation(mechanism, "") < 1.5
+
+
+def test_an_audit_finds_shared_noise_and_leaves_a_vector_that_is_told_twice_alone():
+    assert audit(layers(600), 0, 1, claim=GaussianDP(1.0), samples=1500).verdict == "violated"
+    right = audit(same_vector_twice, 0, 1, claim=GaussianDP(1.05), samples=1500)
+    assert right.verdict != "violated"
