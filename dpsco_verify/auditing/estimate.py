@@ -21,7 +21,7 @@ from dpsco_verify.arrays import ArrayLike
 from dpsco_verify.auditing import bounds
 from dpsco_verify.auditing.confirmation import count_fresh, planned_fractions
 from dpsco_verify.auditing.mechanism import Caller, Mechanism, mechanism_name
-from dpsco_verify.auditing.one_pair import choose, draw_more, looks
+from dpsco_verify.auditing.one_pair import choose, draw_more, looks, searchable
 from dpsco_verify.auditing.outputs import Outputs
 from dpsco_verify.auditing.pairs import require_pair
 from dpsco_verify.auditing.regions import Aims, Order
@@ -185,7 +185,7 @@ def estimate_epsilon(
         mechanism, (d, d_prime), name=request.name, seed=request.seed, time_limit=request.time_limit
     )
     caller.trial()
-    searched = min(int(SEARCH * samples), _MOST_SEARCHED)
+    searched = searchable(caller, min(int(SEARCH * samples), _MOST_SEARCHED))
     outputs = draw_more(caller, searched, "estimate/search")
     fresh = samples - searched
     choice, plan = _sought(request, outputs, fresh)

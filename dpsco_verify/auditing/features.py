@@ -74,15 +74,22 @@ def bit_features(sample: Outputs) -> Iterator[Feature]:
         yield Feature(name=f"trailing zero bits of {where}", values=_TrailingZeros(j))
 
 
+def entries(outputs: Outputs, width: int) -> FloatArray:
+    """Return the first `width` entries of each output, NaN where it has fewer, shape (size, width).
+
+    A feature of several entries takes them so: the table of a call is as wide as its longest output, and what a feature
+    says of an output must not depend on the others, else one rare output would move all of its call at once.
+    """
+    if outputs.width >= width:
+        return np.asarray(outputs.numbers[:, :width])
+    padded = np.full((outputs.size, width), np.nan)
+    padded[:, : outputs.width] = outputs.numbers
+    return padded
+
+
 def _many_coordinates(width: int) -> Iterator[Feature]:
-    yield Feature(name="l1 norm", values=_norm_1)
-    yield Feature(name="l2 norm", values=_norm_2)
-    yield Feature(name="largest absolute entry", values=_norm_max)
-    yield Feature(name="largest entry", values=_largest)
-    yield Feature(name="smallest entry", values=_smallest)
-    yield Feature(name="place of the largest entry", values=_place_of_largest)
-    yield Feature(name="sum of the entries", values=_sum)
-    yield Feature(name="number of different entries", values=_distinct_entries)
+    for name, function in _OF_ALL.items():
+        yield Feature(name=name, values=_OfAll(width, function))
     pairs = (
         itertools.combinations(range(width), 2)
         if width <= MAX_FOR_PAIRS
@@ -187,42 +194,60 @@ def _infinite_count(outputs: Outputs) -> FloatArray:
     return np.asarray(np.isinf(outputs.numbers).sum(axis=1), dtype=np.float64)
 
 
-def _present(outputs: Outputs, instead: float) -> FloatArray:
-    if outputs.width == 0:
-        return np.full((outputs.size, 1), instead)
-    return np.where(np.isnan(outputs.numbers), instead, outputs.numbers)
+def _present(numbers: FloatArray, instead: float) -> FloatArray:
+    return np.where(np.isnan(numbers), instead, numbers)
 
 
-def _norm_1(outputs: Outputs) -> FloatArray:
-    return np.asarray(np.abs(_present(outputs, 0.0)).sum(axis=1))
+def _norm_1(numbers: FloatArray) -> FloatArray:
+    return np.asarray(np.abs(_present(numbers, 0.0)).sum(axis=1))
 
 
-def _norm_2(outputs: Outputs) -> FloatArray:
-    with np.errstate(over="ignore", under="ignore"):
-        return np.asarray(np.linalg.norm(_present(outputs, 0.0), axis=1))
+def _norm_2(numbers: FloatArray) -> FloatArray:
+    return np.asarray(np.linalg.norm(_present(numbers, 0.0), axis=1))
 
 
-def _norm_max(outputs: Outputs) -> FloatArray:
-    return np.asarray(np.abs(_present(outputs, 0.0)).max(axis=1))
+def _norm_max(numbers: FloatArray) -> FloatArray:
+    return np.asarray(np.abs(_present(numbers, 0.0)).max(axis=1))
 
 
-def _largest(outputs: Outputs) -> FloatArray:
-    return np.asarray(_present(outputs, -np.inf).max(axis=1))
+def _largest(numbers: FloatArray) -> FloatArray:
+    return np.asarray(_present(numbers, -np.inf).max(axis=1))
 
 
-def _smallest(outputs: Outputs) -> FloatArray:
-    return np.asarray(_present(outputs, np.inf).min(axis=1))
+def _smallest(numbers: FloatArray) -> FloatArray:
+    return np.asarray(_present(numbers, np.inf).min(axis=1))
 
 
-def _place_of_largest(outputs: Outputs) -> FloatArray:
-    return np.asarray(_present(outputs, -np.inf).argmax(axis=1) + 1.0)
+def _place_of_largest(numbers: FloatArray) -> FloatArray:
+    return np.asarray(_present(numbers, -np.inf).argmax(axis=1) + 1.0)
 
 
-def _sum(outputs: Outputs) -> FloatArray:
-    with np.errstate(invalid="ignore", over="ignore"):
-        return np.asarray(_present(outputs, 0.0).sum(axis=1))
+def _sum(numbers: FloatArray) -> FloatArray:
+    return np.asarray(_present(numbers, 0.0).sum(axis=1))
 
 
-def _distinct_entries(outputs: Outputs) -> FloatArray:
-    ordered = np.sort(_present(outputs, np.inf), axis=1)
+def _distinct_entries(numbers: FloatArray) -> FloatArray:
+    ordered = np.sort(_present(numbers, np.inf), axis=1)
     return np.asarray(1.0 + np.count_nonzero(ordered[:, 1:] != ordered[:, :-1], axis=1))
+
+
+_OF_ALL: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "l1 norm": _norm_1,
+    "l2 norm": _norm_2,
+    "largest absolute entry": _norm_max,
+    "largest entry": _largest,
+    "smallest entry": _smallest,
+    "place of the largest entry": _place_of_largest,
+    "sum of the entries": _sum,
+    "number of different entries": _distinct_entries,
+}
+
+
+@dataclass(frozen=True)
+class _OfAll:
+    width: int
+    function: Callable[[FloatArray], FloatArray]
+
+    def __call__(self, outputs: Outputs) -> FloatArray:
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            return self.function(entries(outputs, self.width))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.auditing.features import Feature
+from dpsco_verify.auditing.features import Feature, entries
 from dpsco_verify.auditing.marginals import marginal_features
 from dpsco_verify.auditing.outputs import Outputs
 from dpsco_verify.auditing.wide import wide_features
@@ -43,9 +43,7 @@ class _Columns:
 
     def __call__(self, outputs: Outputs) -> FloatArray:
         width = self.centre.size
-        numbers = np.zeros((outputs.size, width))
-        common = min(width, outputs.width)
-        numbers[:, :common] = outputs.numbers[:, :common]
+        numbers = entries(outputs, width)
         with np.errstate(invalid="ignore", over="ignore"):
             z = np.clip((numbers - self.centre) / self.scale, -_LARGEST, _LARGEST)
         z = np.nan_to_num(z, nan=0.0)
@@ -117,9 +115,10 @@ def _columns(first: Outputs, second: Outputs, width: int, *, powers: bool) -> _C
     table[: first.size, : first.width] = first.numbers
     table[first.size :, : second.width] = second.numbers
     table = np.where(np.isfinite(table), table, 0.0)
-    centre = np.median(table, axis=0)
-    spread = np.median(np.abs(table - centre), axis=0)
-    deviation = table.std(axis=0)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        centre = np.median(table, axis=0)
+        spread = np.median(np.abs(table - centre), axis=0)
+        deviation = table.std(axis=0)
     scale = np.where(spread > 0, spread, np.where(deviation > 0, deviation, 1.0))
     return _Columns(centre, scale, powers)
 

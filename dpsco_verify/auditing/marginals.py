@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsco_verify.arrays import FloatArray, IntArray
-from dpsco_verify.auditing.features import Feature
+from dpsco_verify.auditing.features import Feature, entries
 from dpsco_verify.auditing.outputs import Outputs
 
 _FEWEST_COORDINATES = 3
@@ -33,6 +33,9 @@ _POOLED_CELLS = 64
 _PAIR_CELLS = 6
 _MOST_VALUES = 1 << 22
 """Entries that the learning looks at, at most."""
+_MOST_ALONE = 1024
+_MOST_ALIKE = 1 << 14
+"""Coordinates that are looked at one by one, and as being alike: the first ones."""
 
 View = Callable[[FloatArray], FloatArray]
 
@@ -60,35 +63,40 @@ VIEWS: dict[str, View] = {
 
 def marginal_features(first: Outputs, second: Outputs) -> Iterator[Feature]:
     """Yield the features that `first`, outputs on d, and `second`, on d_prime, give; they are used for nothing else."""
-    width = min(first.width, second.width)
+    width = min(first.width, second.width, _MOST_ALIKE)
     if width < _FEWEST_COORDINATES:
         return
     rows = max(_MOST_VALUES // width, 64)
     a, b = first.numbers[:rows, :width], second.numbers[:rows, :width]
+    few = min(width, _MOST_ALONE)
     for words, view in VIEWS.items():
         seen = view(a), view(b)
+        product = _product(*(x[:, :few] for x in seen))
         yield Feature(
-            name=f"learned log-likelihood ratio, {words} independent",
-            values=_OfNumbers(view, _product(*seen)),
+            name=f"learned log-likelihood ratio, {words} independent", values=_OfNumbers(few, view, product)
         )
         pooled = _pooled(*seen)
-        yield Feature(name=f"learned log-likelihood ratio, {words} alike", values=_OfNumbers(view, pooled))
+        yield Feature(
+            name=f"learned log-likelihood ratio, {words} alike", values=_OfNumbers(width, view, pooled)
+        )
         yield Feature(
             name=f"learned sum of likelihood ratios, {words} alike",
-            values=_OfNumbers(view, _Additive(pooled.edges, np.exp(pooled.scores))),
+            values=_OfNumbers(width, view, _Additive(pooled.edges, np.exp(pooled.scores))),
         )
+    chain = _chain(a[:, :few], b[:, :few])
     yield Feature(
-        name="learned log-likelihood ratio, entries a chain", values=_OfNumbers(_as_they_are, _chain(a, b))
+        name="learned log-likelihood ratio, entries a chain", values=_OfNumbers(few, _as_they_are, chain)
     )
 
 
 @dataclass(frozen=True)
 class _OfNumbers:
+    width: int
     view: View
     score: Callable[[FloatArray], FloatArray]
 
     def __call__(self, outputs: Outputs) -> FloatArray:
-        return self.score(self.view(outputs.numbers))
+        return self.score(self.view(entries(outputs, self.width)))
 
 
 def _edges(values: FloatArray, cells: int) -> FloatArray:
@@ -130,7 +138,7 @@ class _Product:
 
     def __call__(self, numbers: FloatArray) -> FloatArray:
         total = np.zeros(len(numbers))
-        for j in range(min(len(self.edges), numbers.shape[1])):
+        for j in range(len(self.edges)):
             if self.scores[j].any():
                 total += self.scores[j][_cells(self.edges[j], numbers[:, j])]
         return total
@@ -177,7 +185,7 @@ class _Chain:
     pairs: tuple[FloatArray, ...]
 
     def __call__(self, numbers: FloatArray) -> FloatArray:
-        width = min(len(self.edges), numbers.shape[1])
+        width = len(self.edges)
         total = np.zeros(len(numbers))
         before = _cells(self.edges[0], numbers[:, 0])
         for j in range(1, width):

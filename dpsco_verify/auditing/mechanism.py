@@ -118,6 +118,8 @@ class Caller:
         self._seed = require_integer("seed", seed, minimum=0)
         self._time_limit = require_positive("time_limit", time_limit)
         self._calls = 0
+        self.width = 1
+        """Entries of the widest output that was drawn."""
         self._worker = Worker()
         self.reproducible = bool(getattr(mechanism, "takes_rng", True))
 
@@ -140,9 +142,11 @@ class Caller:
                 f"mechanism={self._name} changed the data set that it was given, in {call}; work on a copy"
             )
         try:
-            return encode(returned, size)
+            outputs = encode(returned, size)
         except InputError as error:
             raise MechanismError(f"mechanism={self._name} {error} (in {call})") from None
+        self.width = max(self.width, outputs.width)
+        return outputs
 
     def trial(self) -> None:
         """Call the mechanism a few times and refuse what would make samples worthless.

@@ -107,12 +107,11 @@ def audit_pair(
     caller.trial()
     aims = request.aims
     rounds = _rounds(request.samples)
-    outputs = draw_more(caller, rounds[0].searched, f"audit/{number}/search-0")
+    outputs = draw_more(caller, searchable(caller, rounds[0].searched), f"audit/{number}/search-0")
     spent: list[tuple[float, Confirmation]] = []
     used = outputs[0].size
     for k, this in enumerate(rounds):
-        most = max(_MOST_ENTRIES // max(outputs[0].width, outputs[1].width, 1), rounds[0].searched)
-        more = min(this.searched, most) - outputs[0].size
+        more = searchable(caller, this.searched) - outputs[0].size
         if more > 0:
             outputs = draw_more(caller, more, f"audit/{number}/search-{k}", outputs)
             used += more
@@ -146,6 +145,11 @@ def audit_pair(
         leak = floating_point_leak(*outputs, aims)
         notes += [] if leak is None else [_LEAK.format(event=leak)]
     return replace(result, notes=tuple(notes)) if notes else result
+
+
+def searchable(caller: Caller, size: int) -> int:
+    """Return how many of so many outputs a data set the search can keep."""
+    return min(size, max(_MOST_ENTRIES // caller.width, _FEWEST_SEARCHED))
 
 
 def draw_more(

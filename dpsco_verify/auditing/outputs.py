@@ -33,6 +33,8 @@ Fingerprints = NDArray[np.uint64]
 _MAX_DEPTH = 8
 _EXACT = 2**53
 _SHOWN = 60
+_WIDE = 256
+_BLOCK = 1 << 18
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -167,13 +169,18 @@ def _from_array(array: NDArray[Any]) -> Outputs:
 
 
 def _row_fingerprints(flat: NDArray[Any]) -> Fingerprints:
-    """Hash the bits of each row by a polynomial with odd coefficients and a final mixing, modulo 2^64."""
+    """Hash the bits of each row, entry after entry, or where there are many the sum of a hash of each in its place."""
     # Each entry by the bits of the double that it is. The type of an array is that of its least simple entry, and what
     # stands beside an output must not change it; whole numbers that no double is are hashed by their own bits.
-    words = flat.astype(np.float64).view(np.uint64)
+    words = np.ascontiguousarray(flat, dtype=np.float64).view(np.uint64)
     if flat.dtype.kind in "iu":
         beyond = (flat < -_EXACT) | (flat > _EXACT)
         words[beyond] = flat[beyond].astype(np.int64, casting="unsafe").view(np.uint64)
+    if words.shape[1] > _WIDE:
+        keys = _mixed(np.arange(words.shape[1], dtype=np.uint64))
+        rows = max(_BLOCK // words.shape[1], 1)
+        blocks = (words[at : at + rows] for at in range(0, len(words), rows))
+        return _mixed(np.concatenate([_mixed(block ^ keys).sum(axis=1, dtype=np.uint64) for block in blocks]))
     result = np.full(len(flat), 0x9E3779B97F4A7C15, dtype=np.uint64)
     for j in range(words.shape[1]):
         result = _mixed(result ^ words[:, j])

@@ -21,14 +21,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsco_verify.arrays import FloatArray, IntArray
-from dpsco_verify.auditing.features import MAX_COORDINATES, Feature
+from dpsco_verify.auditing.features import MAX_COORDINATES, Feature, entries
 from dpsco_verify.auditing.outputs import Outputs
 
 FEWEST_COORDINATES = 41
 """Below this the logistic regression has columns enough for all."""
 _MOST_ROWS = 512
+_FEWEST_ROWS = 48
+_MOST_VALUES = 1 << 23
 _ROWS_FOR_PARTNERS = 192
-_MOST_FOR_PARTNERS = 1 << 15
+_MOST_FOR_PARTNERS = 1 << 14
+"""Of more a random part is compared: m of n coordinates that share their noise two by two hold m²/2n of the pairs."""
 _BLOCK = 1024
 _CLOSE = 0.8
 _GRAIN = 2.0**-30
@@ -42,8 +45,9 @@ def wide_features(first: Outputs, second: Outputs) -> Iterator[Feature]:
     width = min(first.width, second.width)
     if width < FEWEST_COORDINATES or min(first.size, second.size) < 4:
         return
-    scaled = _Scaled.of(first.numbers[:_MOST_ROWS, :width], second.numbers[:_MOST_ROWS, :width])
-    a, b = (scaled(x.numbers[:_MOST_ROWS]) for x in (first, second))
+    rows = min(max(_MOST_VALUES // width, _FEWEST_ROWS), _MOST_ROWS)
+    scaled = _Scaled.of(first.numbers[:rows, :width], second.numbers[:rows, :width])
+    a, b = (scaled(x.numbers[:rows, :width]) for x in (first, second))
     gap = a.mean(axis=0) - b.mean(axis=0)
     centred = np.concatenate([a - a.mean(axis=0), b - b.mean(axis=0)])
     variance = (centred**2).mean(axis=0)
@@ -53,7 +57,7 @@ def wide_features(first: Outputs, second: Outputs) -> Iterator[Feature]:
     # The partners' own noise is in the rows, so that they come first and the rest sees what they leave.
     residual = _Residual.of(a, b, centred, variance)
     if residual is not None:
-        yield Feature(name="learned combination of partners", values=_Scored(scaled, residual))
+        yield Feature(name="learned combination of partners", values=residual.scored(scaled))
     gram = centred @ centred.T
     seen = centred @ gap
     mean = float(np.trace(gram)) / len(gram)
@@ -61,7 +65,9 @@ def wide_features(first: Outputs, second: Outputs) -> Iterator[Feature]:
         if mean > 0.0:
             inner = np.linalg.solve(gram + ridge * mean * np.eye(len(gram)), seen)
             weights = gap - centred.T @ inner
-            yield Feature(name="learned discriminant", values=_Scored(scaled, _Weighted(weights)))
+            yield Feature(
+                name="learned discriminant", values=_Scored(slice(width), scaled, _Weighted(weights))
+            )
 
 
 def _telling(a: FloatArray, b: FloatArray, gap: FloatArray, variance: FloatArray) -> IntArray:
@@ -78,7 +84,7 @@ class _Coordinate:
     j: int
 
     def __call__(self, outputs: Outputs) -> FloatArray:
-        return np.asarray(outputs.numbers[:, self.j])
+        return np.asarray(entries(outputs, self.j + 1)[:, self.j])
 
 
 @dataclass(frozen=True)
@@ -88,30 +94,37 @@ class _Scaled:
     centre: FloatArray
     scale: FloatArray
 
+    def take(self, columns: IntArray) -> _Scaled:
+        """Return it for some of the coordinates."""
+        return _Scaled(self.centre[columns], self.scale[columns])
+
     @classmethod
     def of(cls, a: FloatArray, b: FloatArray) -> _Scaled:
         table = np.concatenate([a, b])
         table = np.where(np.isfinite(table), table, 0.0)
-        centre = np.median(table, axis=0)
-        spread = np.median(np.abs(table - centre), axis=0)
-        largest = np.abs(table - centre).max(axis=0)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            centre = np.median(table, axis=0)
+            spread = np.median(np.abs(table - centre), axis=0)
+            largest = np.abs(table - centre).max(axis=0)
         return cls(centre, np.where(spread > 0, spread, np.where(largest > 0, largest, 1.0)))
 
     def __call__(self, numbers: FloatArray) -> FloatArray:
         with np.errstate(invalid="ignore", over="ignore"):
-            z = (numbers[:, : self.centre.size] - self.centre) / self.scale
+            z = (numbers - self.centre) / self.scale
         return np.clip(np.nan_to_num(z, nan=0.0), -_LARGEST, _LARGEST)
 
 
 @dataclass(frozen=True)
 class _Scored:
+    """A score of the coordinates in `columns`, scaled."""
+
+    columns: slice | IntArray
     scaled: _Scaled
     score: Callable[[FloatArray], FloatArray]
 
     def __call__(self, outputs: Outputs) -> FloatArray:
-        if outputs.width < self.scaled.centre.size:
-            return np.full(outputs.size, np.nan)
-        return self.score(self.scaled(outputs.numbers))
+        last = self.columns.stop if isinstance(self.columns, slice) else int(self.columns[-1]) + 1
+        return self.score(self.scaled(entries(outputs, last)[:, self.columns]))
 
 
 @dataclass(frozen=True)
@@ -147,6 +160,12 @@ class _Residual:
         noise = 0.5 * (left_a.var(axis=0) + left_b.var(axis=0)) + _GRAIN**2
         return cls(places, partners, factors, gap / noise)
 
+    def scored(self, scaled: _Scaled) -> _Scored:
+        """Return the feature that it is, of coordinates scaled so, which looks at those it needs."""
+        columns, where = np.unique(np.concatenate([self.places, self.partners]), return_inverse=True)
+        places, partners = np.split(where, 2)
+        return _Scored(columns, scaled.take(columns), _Residual(places, partners, self.factors, self.weights))
+
     def left(self, z: FloatArray) -> FloatArray:
         return np.round((z[:, self.places] - self.factors * z[:, self.partners]) / _GRAIN) * _GRAIN
 
@@ -157,8 +176,10 @@ class _Residual:
 def _partners(centred: FloatArray, variance: FloatArray) -> tuple[IntArray, IntArray]:
     """Return the coordinates that are all but explained by another one, and for each that other one."""
     varied = np.flatnonzero(variance > 0)
-    if not 2 <= varied.size <= _MOST_FOR_PARTNERS:
+    if varied.size < 2:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    if varied.size > _MOST_FOR_PARTNERS:
+        varied = np.sort(np.random.default_rng(0).choice(varied, _MOST_FOR_PARTNERS, replace=False))
     rows = np.linspace(0, len(centred) - 1, min(len(centred), _ROWS_FOR_PARTNERS)).astype(np.int64)
     table = centred[np.ix_(rows, varied)]
     norms = np.linalg.norm(table, axis=0)

@@ -7,6 +7,7 @@ import pytest
 
 from dpsco_verify.auditing import audit, per_call
 from dpsco_verify.auditing.features import bit_features, standard_features
+from dpsco_verify.auditing.likelihood_ratio import learned_features
 from dpsco_verify.auditing.outputs import encode
 
 
@@ -106,3 +107,23 @@ def test_bit_features_are_kept_apart():
     bits = {feature.name for feature in bit_features(sample)}
     assert len(bits) == 6
     assert not standard & bits
+
+
+def ragged(data, size, rng):
+    """Return outputs of 50 to 53 entries; wider ones are rare."""
+    widths = 50 + rng.binomial(3, 0.1, size)
+    return [list((data + rng.standard_normal(width)).round(1)) for width in widths]
+
+
+@pytest.mark.parametrize("mechanism", [ragged, lambda data, size, rng: data + noise(size, 50, rng)])
+def test_a_feature_of_an_output_does_not_depend_on_the_others_of_its_call(mechanism):
+    # Else one wide output, which may be rare, would move all of its call, and a right mechanism would look wrong.
+    rng = np.random.default_rng(3)
+    first, second, fresh = (encode(mechanism(data, 400, rng), 400) for data in (0, 1, 0))
+    features = [*standard_features(first), *bit_features(first), *learned_features(first, second)]
+    assert len(features) > 60
+    alone = [encode([row], 1) for row in fresh.raw[:40]]
+    for feature in features:
+        together = feature.values(fresh)[:40]
+        # Sums of products in another order differ by their rounding.
+        np.testing.assert_allclose([feature.values(x)[0] for x in alone], together, rtol=1e-9, atol=1e-9)

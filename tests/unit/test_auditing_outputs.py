@@ -130,3 +130,14 @@ def test_the_lowest_bit_agrees_with_exact_rationals():
         multiple = Fraction(value) / Fraction(2) ** int(bit)
         assert multiple.denominator == 1
         assert multiple.numerator % 2 == 1
+
+
+def test_wide_outputs_are_told_apart_by_every_entry_and_its_place():
+    rows = np.tile(np.arange(1000.0), (6, 1))
+    rows[1, 500] = np.nextafter(500.0, 501.0)
+    rows[2, [3, 900]] = rows[2, [900, 3]]
+    rows[3, 0] = -0.0
+    rows[4, 999] = np.nan
+    prints = encode(rows, 6).fingerprints
+    assert len(set(prints.tolist())) == 5
+    assert prints[5] == prints[0] == encode(rows[5:].astype(np.float32), 1).fingerprints[0]

@@ -84,3 +84,20 @@ def test_an_audit_finds_shared_noise_and_leaves_a_vector_that_is_told_twice_alon
     assert audit(layers(600), 0, 1, claim=GaussianDP(1.0), samples=1500).verdict == "violated"
     right = audit(same_vector_twice, 0, 1, claim=GaussianDP(1.05), samples=1500)
     assert right.verdict != "violated"
+
+
+@pytest.mark.parametrize("scale", [1e307, 1e-310])
+@pytest.mark.parametrize("width", [5, 60])
+def test_numbers_at_the_ends_of_their_range_are_looked_at_without_a_warning(width, scale):
+    def mechanism(data, size, rng):
+        return (data + rng.laplace(size=(size, width))) * scale
+
+    assert audit(mechanism, 0.0, 1.0, epsilon=1.0, samples=2000).verdict == "violated"
+
+
+def test_partners_are_found_in_a_random_part_of_very_many_coordinates():
+    rng = np.random.default_rng(7)
+    z = rng.standard_normal((2, 48, 10_000)) + np.array([0.0, 1.0])[:, np.newaxis, np.newaxis]
+    shifted = np.concatenate([z, z + np.array([0.0, 1e-3])[:, np.newaxis, np.newaxis]], axis=2)
+    names = [feature.name for feature in wide_features(*(encode(x, 48) for x in shifted))]
+    assert "learned combination of partners" in names
