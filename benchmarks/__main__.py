@@ -14,13 +14,24 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks import auditing, engine, estimates, oracles, single_step, stopping, whole_run, workers
+from benchmarks import (
+    auditing,
+    engine,
+    estimates,
+    estimators,
+    oracles,
+    single_step,
+    stopping,
+    whole_run,
+    workers,
+)
 from benchmarks.record import SCHEMA_VERSION, Report, Row
 from benchmarks.size import Size
 
 SUITES: dict[str, Callable[[Size], Iterable[Row]]] = {
     "engine": engine.rows,
     "estimates": estimates.rows,
+    "estimators": estimators.rows,
     "single-step": single_step.rows,
     "stopping": stopping.rows,
     "whole-run": whole_run.rows,
