@@ -1,7 +1,8 @@
 """The estimators' releases, audited by this package's own auditor at their worst pairs, and their sources' laws.
 
-Each audit accuses a right release with probability at most 1e-9. Two full passes at (0.5, 0.05) are a Gaussian mechanism
-of which half the noise has δ = 0.23 at that ε: 2,000 outputs find it with probability above 0.999. The seeds are fixed.
+Each audit accuses a right release with probability at most 1e-9. Two full passes at (0.5, 0.05) are a Gaussian
+mechanism of which half the noise has δ = 0.23 at that ε: 2,000 outputs find it with probability above 0.999. The
+seeds are fixed.
 The sources' laws are tested at 1e-9 each; there are fewer than ten.
 """
 
