@@ -1,8 +1,10 @@
-"""Guarantees of a user's own in one call each: means, tails, quantiles, rates, constants, laws."""
+"""Guarantees of a user's own in one call each: means, tails, rates, constants, laws, and properties of functions."""
 
 from dpsco_verify.guarantees.calls import FunctionError
 from dpsco_verify.guarantees.laws import equal_law
 from dpsco_verify.guarantees.means import mean_at_least, mean_at_most
+from dpsco_verify.guarantees.projections import projection
+from dpsco_verify.guarantees.properties import convex, identity, lipschitz, monotone
 from dpsco_verify.guarantees.rates import rate
 from dpsco_verify.guarantees.ratios import ratio_at_most
 from dpsco_verify.guarantees.result import GuaranteeResult
@@ -11,9 +13,14 @@ from dpsco_verify.guarantees.tails import quantile_at_most, tail_at_most
 __all__ = [
     "FunctionError",
     "GuaranteeResult",
+    "convex",
     "equal_law",
+    "identity",
+    "lipschitz",
     "mean_at_least",
     "mean_at_most",
+    "monotone",
+    "projection",
     "quantile_at_most",
     "rate",
     "ratio_at_most",

@@ -15,7 +15,7 @@ from dpsco_verify.choices import ERROR_BUDGET, SAMPLES, Profile
 from dpsco_verify.errors import InputError
 from dpsco_verify.guarantees.calls import Sampler
 from dpsco_verify.guarantees.detectable import grouped, smallest_detectable
-from dpsco_verify.guarantees.means import within
+from dpsco_verify.guarantees.mean_tests import within
 from dpsco_verify.guarantees.result import POWER, GuaranteeResult, call_text, judged, name_of
 from dpsco_verify.inference.bets import bet_fractions, log_factors, log_mean_exp, log_wealth_error
 from dpsco_verify.validation import (

@@ -13,7 +13,7 @@ from dpsco_verify.arrays import FloatArray
 from dpsco_verify.choices import ERROR_BUDGET, SAMPLES, Profile
 from dpsco_verify.errors import InputError
 from dpsco_verify.guarantees.calls import Sampler
-from dpsco_verify.guarantees.means import BoundedMean, observe, within
+from dpsco_verify.guarantees.mean_tests import BoundedMean, observe, within
 from dpsco_verify.guarantees.result import POWER, GuaranteeResult, call_text, judged, name_of
 from dpsco_verify.inference import BettingConfidenceSequence
 from dpsco_verify.validation import (

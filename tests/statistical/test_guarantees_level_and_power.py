@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dpsco_verify.guarantees import rates, tails
-from dpsco_verify.guarantees.means import BoundedMean, UnboundedMean
+from dpsco_verify.guarantees.mean_tests import BoundedMean, UnboundedMean
 from dpsco_verify.inference.binomial import clopper_pearson_lower, clopper_pearson_upper, exact_power
 from dpsco_verify.inference.unbounded_mean import Spread
 

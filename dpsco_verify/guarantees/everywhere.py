@@ -1,0 +1,121 @@
+"""What the guarantees about a function at every input share: rounding, values in words, and the result."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from dpsco_verify.arrays import FloatArray
+from dpsco_verify.errors import InputError
+from dpsco_verify.guarantees.calls import FunctionError, Guarded
+from dpsco_verify.guarantees.points import Failed, Property, inputs_of, search
+from dpsco_verify.guarantees.result import POWER, GuaranteeResult, call_text, judged
+from dpsco_verify.validation import require_finite_array, require_half_open_interval, require_non_negative
+
+ROUNDING = 1e-9
+"""Relative room for rounding, by default."""
+
+OF_INTEREST = 0.01
+"""The part of the inputs that matters, by default."""
+
+TINY = float(np.finfo(np.float64).tiny)
+
+
+def required_rounding(rounding: float, absolute: float) -> tuple[float, float]:
+    """Return the relative and the absolute room for rounding."""
+    return require_non_negative("rounding", rounding), require_non_negative("absolute", absolute)
+
+
+def numbers(guarded: Guarded, at: str, x: Any) -> FloatArray:
+    """Return the numbers that a function has at an input."""
+    returned = guarded(f"{guarded.name}({in_words(x)})", x)
+    try:
+        return require_finite_array("value", returned)
+    except InputError as error:
+        raise FunctionError(f"function={guarded.name} {at}: {error}") from None
+
+
+def value(guarded: Guarded, x: Any) -> float:
+    """Return the number that a function has at an input."""
+    return float(guarded.array(f"{guarded.name}({in_words(x)})", (), x))
+
+
+def compared(left: float, right: float, relative: float, floor: float, words: str) -> Failed:
+    """Return by how much ``left ≤ right`` fails."""
+    size = abs(left) + abs(right)
+    return Failed(excess=(left - right - relative * size - floor) / (size + floor + TINY), words=words)
+
+
+def in_words(x: Any) -> str:
+    """Return an input or a value in a line."""
+    if isinstance(x, np.ndarray) and x.ndim:
+        with np.printoptions(threshold=8, edgeitems=3, precision=6):
+            return " ".join(np.array2string(x, separator=", ").split())
+    return repr(x.item() if isinstance(x, np.ndarray | np.generic) else x)
+
+
+def checked(
+    kind: str,
+    fails: Property,
+    where: Any,
+    *,
+    count: int,
+    claim: str,
+    name: str,
+    arguments: tuple[Any, ...],
+    seed: int,
+    examples: int,
+    random: int,
+    of_interest: float,
+    options: dict[str, Any],
+) -> GuaranteeResult:
+    """Search for a failure and return the result; `where` is what :func:`inputs_of` takes."""
+    started = time.perf_counter()
+    interest = require_half_open_interval("violation_of_interest", of_interest, 0.0, 1.0)
+    inputs = inputs_of(where, count=count)
+    found = search(fails, inputs, seed=seed, examples=examples, random=random)
+    failed = found.failed
+    whose = "random inputs" if found.random else "the strategy's inputs, were they independent,"
+    return GuaranteeResult(
+        kind=kind,
+        name=name,
+        claim=f"{claim}, for {inputs.words}",
+        verdict=judged(violated=failed is not None, mdv=found.part, of_interest=interest),
+        seen=f"{found.tried:,} inputs were tried" if failed is None else failed.words,
+        counterexample=None if failed is None else failed.words,
+        detectable=None
+        if failed is not None
+        else f"a failure at {found.part:.3g} of {whose} would have been met with probability {POWER:g}",
+        mdv=None if failed is not None else found.part,
+        log_e_value=None,
+        p_value=None,
+        alpha=0.0,
+        samples=found.tried,
+        seed=seed,
+        call=call_text(
+            kind,
+            *arguments,
+            **options,
+            seed=seed,
+            examples=examples,
+            random=random,
+            violation_of_interest=interest,
+        ),
+        seconds=time.perf_counter() - started,
+        again=lambda: checked(
+            kind,
+            fails,
+            where,
+            count=count,
+            claim=claim,
+            name=name,
+            arguments=arguments,
+            seed=seed,
+            examples=examples,
+            random=random,
+            of_interest=of_interest,
+            options=options,
+        ),
+    )
