@@ -49,7 +49,7 @@ WRONG = {
 def test_what_is_true_stands(call):
     result = call()
     assert result.verdict is AuditVerdict.NOT_VIOLATED
-    assert result.mdv == met(100)
+    assert result.mdv == met(50 if "strategy" in result.detectable else 100)
     assert result.alpha == 0.0
 
 
