@@ -42,6 +42,8 @@ REPORT_FORMATS = {
     "html": "dpsco_verify.reporting.html:HtmlReport",
     "markdown": "dpsco_verify.reporting.markdown:MarkdownReport",
     "junit": "dpsco_verify.reporting.junit:JunitReport",
+    "sarif": "dpsco_verify.reporting.sarif:SarifReport",
+    "badge": "dpsco_verify.reporting.badge:BadgeReport",
     "figures": "dpsco_verify.reporting.figures:FiguresReport",
 }
 """The report formats of the package by name, with the class of each; what else is installed adds to them."""

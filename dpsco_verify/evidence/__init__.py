@@ -38,6 +38,7 @@ from dpsco_verify.evidence.records import (
     ProofStep,
     RepairedConstant,
     Sharpness,
+    Source,
 )
 from dpsco_verify.evidence.values import (
     STANCE_MEANING,
@@ -90,6 +91,7 @@ __all__ = [
     "Series",
     "SeriesStyle",
     "Sharpness",
+    "Source",
     "Stance",
     "SystemAuditRecord",
     "SystemRecord",

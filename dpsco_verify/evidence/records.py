@@ -181,6 +181,13 @@ class AccumulatedRecord(Figures, frozen=True, kw_only=True, forbid_unknown_field
             require_finite(f"{name} against {self.null_hypothesis!r}", getattr(self, name))
 
 
+class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where a mechanism is written: a file, relative to the run's folder and with slashes, and a line from 1 on."""
+
+    file: Annotated[str, msgspec.Meta(min_length=1)]
+    line: Annotated[int, msgspec.Meta(ge=1)]
+
+
 class Finding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a run found about one reading of one claim.
 
@@ -188,7 +195,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     from the paper's expectations. ``scope`` is how much of what the verdict needs is in the certificate: all of it
     (computation), an inequality from which an argument in words leads to it (argument), or observations, which are
     shown by drawing them again (samples). ``accumulated`` is there in a run that multiplies its evidence with that of
-    earlier runs, for claims that have such.
+    earlier runs, for claims that have such. ``source`` is there where a mechanism of a user's own has a file in the
+    folder of the run.
     """
 
     paper: str
@@ -215,6 +223,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     reproduce: str
     seconds: Annotated[float, msgspec.Meta(ge=0)]
     accumulated: tuple[AccumulatedRecord, ...] | msgspec.UnsetType = msgspec.UNSET
+    source: Source | msgspec.UnsetType = msgspec.UNSET
 
     __bool__ = no_truth_value("finding.as_expected")
 

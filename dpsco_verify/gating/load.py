@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ import msgspec
 
 from dpsco_verify.auditing import per_call
 from dpsco_verify.errors import InputError
+from dpsco_verify.evidence import Source
 
 _PAIR = "give a tuple (d, d_prime), a list of such tuples, a Hypothesis strategy of them, or a function that gives one"
 
@@ -40,6 +42,17 @@ def load_mechanism(name: str, *, once: bool) -> Any:
     if not callable(found):
         raise InputError(f"mechanism={name!r} is {_kind(found)} and cannot be called; name a function")
     return per_call(found) if once else found
+
+
+def source_of(name: str, folder: Path) -> Source | None:
+    """Return where ``module:name`` is written, if that is Python in `folder`."""
+    found = inspect.unwrap(_object("mechanism", name))
+    try:
+        file = Path(inspect.getsourcefile(found) or "").resolve().relative_to(folder.resolve())
+        line = inspect.getsourcelines(found)[1]
+    except (TypeError, OSError, ValueError):  # an object of a class, C code, or elsewhere
+        return None
+    return Source(file=file.as_posix(), line=max(line, 1))
 
 
 def load_pairs(names: Sequence[str]) -> Any:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from dpsco_verify.auditing import AuditResult
 from dpsco_verify.errors import InputError
-from dpsco_verify.evidence import SCHEMA_VERSION, AuditRecord, BudgetRecord, Finding
+from dpsco_verify.evidence import SCHEMA_VERSION, AuditRecord, BudgetRecord, Finding, Source
 from dpsco_verify.evidence.exit_code import exit_code
 from dpsco_verify.evidence.versions import versions
 from dpsco_verify.gating.audit_evidence import FindingNames, audit_finding
@@ -23,6 +25,7 @@ def gate_record(
     keys: Sequence[tuple[str, str]] | None = None,
     labels: Sequence[str] | None = None,
     reproduce: Sequence[str] | None = None,
+    sources: Sequence[Source | None] | None = None,
 ) -> tuple[AuditRecord, dict[str, bytes]]:
     """Return the record of audits, a finding each, and their certificates by path.
 
@@ -40,6 +43,8 @@ def gate_record(
         What the pair of each audit is called; empty where it has no name.
     reproduce
         For each audit the command that repeats it; a line of Python where None.
+    sources
+        For each audit where its mechanism is written, or None.
 
     Raises
     ------
@@ -60,7 +65,8 @@ def gate_record(
             label=label,
             reproduce=reproduce[i] if reproduce is not None else None,
         )
-        findings.append(finding)
+        source = sources[i] if sources is not None else None
+        findings.append(finding if source is None else msgspec.structs.replace(finding, source=source))
         levels[finding.key] = result.alpha
         if certificate is not None and finding.certificate is not None:
             certificates[finding.certificate] = certificate

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from dpsco_verify.auditing import (
@@ -18,10 +19,10 @@ from dpsco_verify.auditing import (
 from dpsco_verify.auditing.pairs import require_pair
 from dpsco_verify.auditing.program import Program
 from dpsco_verify.errors import InputError
-from dpsco_verify.evidence import AuditRecord
+from dpsco_verify.evidence import AuditRecord, Source
 from dpsco_verify.gating.audit_evidence import FindingNames
 from dpsco_verify.gating.config import AuditEntry, GateConfig
-from dpsco_verify.gating.load import load_mechanism, load_pairs
+from dpsco_verify.gating.load import load_mechanism, load_pairs, source_of
 from dpsco_verify.gating.record import gate_record
 from dpsco_verify.inference import ErrorBudget
 from dpsco_verify.privacy.claims import PrivacyClaim
@@ -47,6 +48,7 @@ class Planned:
     alpha: float
     samples: int
     seed: int
+    source: Source | None
 
     @property
     def key(self) -> str:
@@ -95,6 +97,7 @@ def plan(config: GateConfig, select: Sequence[str] = ()) -> tuple[Planned, ...]:
             alpha=budget.share("/".join(key)).alpha,
             samples=config.samples(entry),
             seed=config.seed,
+            source=source_of(entry.mechanism, Path.cwd()) if entry.mechanism is not None else None,
         )
         for entry, key, claim in zip(config.audit, keys, claims, strict=True)
         if not select or {key[0], "/".join(key)} & set(select)
@@ -159,6 +162,7 @@ def run_gate(
         seconds=time.perf_counter() - started,
         keys=[(one.id, one.reading) for one in planned],
         labels=[one.label for one in planned],
+        sources=[one.source for one in planned],
         reproduce=None if reproduce is None else [reproduce(one) for one in planned],
     )
 

@@ -13,7 +13,16 @@ from pathlib import Path
 
 import msgspec
 
-from dpsco_verify.reporting.naming import JUNIT, PAGE, REPORT, RESULTS, all_figure_paths
+from dpsco_verify.reporting.naming import (
+    BADGE,
+    BADGE_DATA,
+    JUNIT,
+    PAGE,
+    REPORT,
+    RESULTS,
+    SARIF,
+    all_figure_paths,
+)
 
 MARKER = ".dpsco-verify"
 """A list of the files of a report, one path a line; written only where the record does not tell all of them."""
@@ -22,6 +31,9 @@ _SIGNATURES = {
     PAGE: b"<title>Verification report: ",
     REPORT: b"# Verification report: ",
     JUNIT: b'<testsuites name="dpsco-verify"',
+    SARIF: b'"name": "dpsco-verify"',
+    BADGE: b"<title>dpsco-verify: ",
+    BADGE_DATA: b'"label": "dpsco-verify"',
 }
 _SIGNATURE_WITHIN = 4096
 

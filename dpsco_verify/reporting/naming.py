@@ -13,6 +13,8 @@ RESULTS = "results.json"
 PAGE = "index.html"
 REPORT = "report.md"
 JUNIT = "junit.xml"
+SARIF = "results.sarif"
+BADGE, BADGE_DATA = "badge.svg", "badge.json"
 
 
 class UniqueNames:

@@ -103,6 +103,9 @@ def test_a_violation(here):
         "index.html",
         "report.md",
         "junit.xml",
+        "results.sarif",
+        "badge.svg",
+        "badge.json",
         "certificates",
         "figures",
     }
@@ -112,6 +115,11 @@ def test_a_violation(here):
     (claim,) = record["claims"]
     assert claim["verdict"] == "refuted"
     assert claim["evidence"]["epsilon_lower_bound"]["value"] > 1
+    lines = (here / "mech.py").read_text().splitlines()
+    assert claim["source"] == {
+        "file": "mech.py",
+        "line": lines.index("def half_the_noise(d, size, rng):") + 1,
+    }
     printed = " ".join(result.stdout.split())
     assert "Claimed privacy guarantees" in printed
     assert "mech:half_the_noise violates" in printed

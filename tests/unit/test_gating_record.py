@@ -137,12 +137,14 @@ def test_the_figures_of_an_audit(good, bad):
     (finding,) = recorded([bad])[0].claims
     assert finding.evidence["mdv_epsilon"].value is None
     assert finding.evidence["epsilon_lower_bound"].value > 1.0
-    (plot,) = finding.plots
+    plot, growth = finding.plots
     by_name = {series.name: series for series in plot.series}
     claimed = dict(zip(by_name["claimed"].x, by_name["claimed"].y, strict=True))
     assert claimed[1.0] == 0.0
     assert claimed[0.0] == pytest.approx(math.tanh(0.5))
     shown = by_name["at least (lower confidence bounds)"]
+    evidence, refuted = growth.series
+    assert evidence.y[-1] >= refuted.y[0] > 0
     assert shown.y[0] == rounded(bad.delta_lower) > claimed[shown.x[0]]
 
 
@@ -211,6 +213,9 @@ def test_the_reports(good, bad, undecided):
         "index.html",
         "report.md",
         "junit.xml",
+        "results.sarif",
+        "badge.svg",
+        "badge.json",
         "figures",
         "certificates",
     }
