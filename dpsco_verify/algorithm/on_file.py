@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -18,14 +17,25 @@ from dpsco_verify.algorithm.schedules import (
     utility_bound,
     utility_step_size,
 )
+from dpsco_verify.algorithm.table import read_table
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.choices import LossName, Relation
 from dpsco_verify.errors import InputError
 from dpsco_verify.geometry import L2Ball
+from dpsco_verify.geometry.norms import euclidean_norm
 from dpsco_verify.privacy.whole_run import calibrate
-from dpsco_verify.problems import AbsoluteDeviation, Hinge, Huber, Linear, Logistic, Loss, Quantile
+from dpsco_verify.problems import (
+    AbsoluteDeviation,
+    Hinge,
+    Huber,
+    Linear,
+    LinearPredictorLoss,
+    Logistic,
+    Loss,
+    Quantile,
+)
+from dpsco_verify.problems.losses import ClassificationLoss
 from dpsco_verify.validation import (
-    require_finite_array,
     require_integer,
     require_non_negative,
     require_positive,
@@ -54,36 +64,11 @@ class Request:
     level: float = 0.5
     threshold: float = 1.0
     initial_point: tuple[float, ...] | None = None
+    classes: tuple[str, ...] | None = None
     seed: int | None = None
     noise_from: NoiseFrom = "accountant"
     outside_regime: OutsideRegime = "error"
     options: Options = field(default_factory=Options)
-
-
-def read_table(path: Path) -> FloatArray:
-    """Return the numbers in a comma-separated file, one point a line; shape (n, k).
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, is empty, is ragged, or holds anything but finite numbers.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # numpy warns of an empty file; it is an error here
-            table = np.loadtxt(path, delimiter=",", ndmin=2, dtype=np.float64)
-    except OSError as error:
-        raise InputError(
-            f"data={str(path)!r} cannot be read ({error.strerror}); give a readable file"
-        ) from None
-    except ValueError as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise InputError(
-            f"data={str(path)!r} is no table of numbers ({reason}); give comma-separated numbers"
-        ) from None
-    if table.size == 0:
-        raise InputError(f"data={str(path)!r} is empty; give one point a line")
-    return require_finite_array("data", table)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,23 +86,32 @@ def run_on_file(path: Path, request: Request) -> dict[str, Any]:
     """Run Algorithm 1 once on the points in a file and return what it did, as plain values.
 
     ``reproducible`` says that the noise came from a seed; ``private``, that it is positive and did not, which says
-    nothing of its size. ``calibrated_from`` says what theorem or bound the noise comes from. ``guarantee`` holds what
-    is proven of noise that the accountant calibrated: the total ε and δ, bounds on δ from both sides, and a
+    nothing of its size. ``calibrated_from`` says what theorem or bound the noise comes from. ``guarantee`` holds
+    what is proven of noise that the accountant calibrated: the total ε and δ, bounds on δ from both sides, and a
     certificate for the independent checker (None where there is none); it is None for other noise.
-    ``claimed_by_the_paper`` holds the total ε and δ and the bound on the excess risk, None where the paper claims none;
-    ``reason`` then says why.
+    ``claimed_by_the_paper`` holds the total ε and δ and the bound on the excess risk, None where the paper claims
+    none; ``reason`` then says why.
+
+    The features of a point are clipped to the norm at which no subgradient is longer than the stated L, which
+    makes the guarantee hold for any data: an L that has to be raised until the data fit would tell of them.
 
     Raises
     ------
     InputError
-        For bad data or parameters, a subgradient longer than the stated L, or an initial point outside W.
+        For bad data or parameters, or an initial point outside W.
     """
     loss = _loss(request)
     seed = None if request.seed is None else require_integer("seed", request.seed, minimum=0)
-    data = loss.require_data(read_table(path))
+    lipschitz = require_positive("lipschitz", request.lipschitz)
+    labelled = isinstance(loss, ClassificationLoss)
+    if request.classes is not None and not labelled:
+        raise InputError(
+            f"classes={','.join(request.classes)!r} cannot be combined with loss={request.loss!r}; leave it out"
+        )
+    table = read_table(path, labelled=labelled, classes=request.classes)
+    data = loss.require_data(_clipped(table.points, loss, lipschitz))
     n, width = data.shape
     dimension = width - loss.data_dimension(1) + 1
-    lipschitz = require_positive("lipschitz", request.lipschitz)
     radius = require_positive("radius", request.radius)
     require_integer("n", n, minimum=2)
     setting = _setting(request, n=n, dimension=dimension, diameter=2.0 * radius, lipschitz=lipschitz)
@@ -140,6 +134,11 @@ def run_on_file(path: Path, request: Request) -> dict[str, Any]:
         "seed": seed,
         "n": n,
         "dimension": dimension,
+        "columns": None if table.columns is None else list(table.columns),
+        "classes": None if table.classes is None else list(table.classes),
+        "classes_from_data": table.classes is not None
+        and request.classes is None
+        and table.classes != ("-1", "1"),
         "step_size": setting.step_size,
         "sigma": setting.sigma,
         "calibrated_from": setting.calibrated_from,
@@ -149,6 +148,18 @@ def run_on_file(path: Path, request: Request) -> dict[str, Any]:
         "gradient_queries": result.gradient_queries,
         "claimed_by_the_paper": setting.claimed,
     }
+
+
+def _clipped(points: FloatArray, loss: Loss, lipschitz: float) -> FloatArray:
+    """Return the points with features of norm at most L/s, s the largest slope of the loss (1 for the linear one)."""
+    clipped = points.copy()
+    features, norm = clipped, lipschitz
+    if isinstance(loss, LinearPredictorLoss):
+        features, norm = clipped[:, :-1], lipschitz / loss.slope_bound
+    lengths = euclidean_norm(features)
+    beyond = lengths > norm
+    features[beyond] *= (norm / lengths[beyond])[:, np.newaxis]
+    return clipped
 
 
 def _setting(request: Request, *, n: int, dimension: int, diameter: float, lipschitz: float) -> _Setting:
@@ -249,9 +260,9 @@ def _with_given_noise(request: Request, given: float, sizes: dict[str, Any]) -> 
 def _most_points(options: Options, n: int) -> int:
     """Return the most points that a run can use: the last batch may pass the stopping rule's number.
 
-    A step averages over the *fresh* points of a batch, which may be one. An average of f gradients under noise σ is an
-    average of f steps of one under ``σ√f ≥ σ``, so a run with batches is as private as one without that uses the points
-    one by one, with the same σ.
+    A step averages over the *fresh* points of a batch, which may be one. An average of f gradients under noise σ
+    is an average of f steps of one under ``σ√f ≥ σ``, so a run with batches is as private as one without that uses
+    the points one by one, with the same σ.
     """
     return min(options.stopping.distinct_points(n) + options.batch_size - 1, n)
 

@@ -18,7 +18,12 @@ from dpsco_verify.errors import InputError
 @click.option(
     "--radius", type=float, required=True, help="W is the l2 ball of this radius about 0; D is twice that."
 )
-@click.option("--lipschitz", type=float, required=True, help="L, the largest norm of a subgradient.")
+@click.option(
+    "--lipschitz",
+    type=float,
+    required=True,
+    help="L, the largest norm of a subgradient: the features are clipped to it.",
+)
 @click.option("--sigma", type=float, help="The noise; or else --epsilon and --delta.")
 @click.option(
     "--epsilon",
@@ -36,6 +41,11 @@ from dpsco_verify.errors import InputError
 @click.option("--level", type=float, default=0.5, show_default=True, help="The level of the quantile loss.")
 @click.option(
     "--threshold", type=float, default=1.0, show_default=True, help="The threshold of the Huber loss."
+)
+@click.option(
+    "--classes",
+    metavar="NAME,NAME",
+    help="The labels that stand for -1 and +1, for hinge and logistic.  [default: those of the file]",
 )
 @click.option(
     "--initial-point",
@@ -77,8 +87,16 @@ from dpsco_verify.errors import InputError
     show_default=True,
     help="With --noise-from theorem: what happens outside its conditions, where the paper claims nothing.",
 )
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the JSON here, and print in words what was spent.",
+)
 def run(
     data: Path,
+    classes: str | None,
+    output: Path | None,
     initial_point: str | None,
     batch_size: int,
     stopping: StoppingRule,
@@ -86,12 +104,14 @@ def run(
     noise: NoiseConvention,
     **settings: Any,
 ) -> None:
-    """Run Algorithm 1 once on DATA, comma-separated numbers, one point a line; print JSON.
+    """Run Algorithm 1 once on DATA, a CSV file of numbers, one point a line; print JSON.
 
-    A point is z for the linear loss, and features followed by a target (or a label of -1 or 1) for the others.
+    A point is z for the linear loss, and features followed by a target for the others; for hinge and logistic by
+    one of two labels, numbers or names. The first line may name the columns; values are separated by commas,
+    semicolons, tabs or blanks.
 
-    For --epsilon and --delta the noise is calibrated for the whole run; "calibrated_from" says by what, and "guarantee"
-    holds the bounds on delta and a certificate.
+    For --epsilon and --delta the noise is calibrated for the whole run; "calibrated_from" says by what, and
+    "guarantee" holds the bounds on delta and a certificate.
 
     The noise comes from the operating system's entropy, so no two runs are alike.
     """
@@ -99,6 +119,7 @@ def run(
 
     from dpsco_verify.algorithm.on_file import Request, run_on_file
     from dpsco_verify.algorithm.options import Options
+    from dpsco_verify.cli.account import write_whole
 
     start = None
     if initial_point is not None:
@@ -109,7 +130,9 @@ def run(
                 f"initial_point={initial_point!r} is not a list of numbers; give w1,w2,..."
             ) from None
     options = Options(stopping=stopping, averaging=averaging, noise=noise, batch_size=batch_size)
-    result = run_on_file(data, Request(initial_point=start, options=options, **settings))
+    labels = None if classes is None else tuple(label.strip() for label in classes.split(","))
+    request = Request(initial_point=start, options=options, classes=labels, **settings)
+    result = run_on_file(data, request)
     if result["reproducible"]:
         click.echo(
             f"seed={result['seed']} makes the run reproducible, which is for tests: the output is not private; leave "
@@ -118,4 +141,31 @@ def run(
         )
     elif not result["private"]:
         click.echo("sigma=0.0 adds no noise: the output is not private", err=True)
-    click.echo(json.dumps(result, indent=2, allow_nan=False))
+    if result["classes_from_data"]:
+        click.echo(
+            f"the classes {' and '.join(result['classes'])} were read from the data, which no guarantee covers; give "
+            f"--classes {','.join(result['classes'])}",
+            err=True,
+        )
+    text = json.dumps(result, indent=2, allow_nan=False)
+    if output is None:
+        click.echo(text)
+        return
+    write_whole("output", output, text.encode() + b"\n")
+    click.echo(_spent(result))
+    click.echo(f"written to {output}")
+
+
+def _spent(result: dict[str, Any]) -> str:
+    """Return what a run has spent, by what, in one line."""
+    guarantee, claimed = result["guarantee"], result["claimed_by_the_paper"]
+    if not result["private"]:
+        return "spent: everything, as the output is not private"
+    if guarantee is not None:
+        return (
+            f"spent: epsilon={guarantee['epsilon']!r} and delta={guarantee['delta']!r}, "
+            f"{guarantee['relation']} neighbours, calibrated from {result['calibrated_from']}"
+        )
+    if claimed["epsilon"] is not None:
+        return f"spent: epsilon={claimed['epsilon']!r} and delta={claimed['delta']!r}, by {result['calibrated_from']}"
+    return f"spent: not known for {result['calibrated_from']}; `dpsco-verify account` says what is"
