@@ -26,6 +26,7 @@ from dpsco_verify.evidence.plots import (
 from dpsco_verify.evidence.records import (
     CONSEQUENCE_MEANING,
     SCHEMA_VERSION,
+    WHOLE_RANGE,
     AccumulatedRecord,
     AccumulatedRun,
     AuditRecord,
@@ -57,6 +58,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "STANCE_MEANING",
     "VERDICT_MEANING",
+    "WHOLE_RANGE",
     "AccumulatedRecord",
     "AccumulatedRun",
     "AuditRecord",

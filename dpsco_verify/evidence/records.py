@@ -18,7 +18,7 @@ from dpsco_verify.evidence.museum import MuseumRecord
 from dpsco_verify.evidence.plots import Plot
 from dpsco_verify.evidence.values import Figures, Quantity, Stance, Table, Verdict, require_finite
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 
 class ProofStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -36,6 +36,9 @@ class ContradictionError(InputError):
     """Two computations about the same thing contradict each other."""
 
 
+WHOLE_RANGE = "all that the reading states"
+
+
 class Sharpness(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How far from sharp a constant of the statement is.
 
@@ -46,8 +49,10 @@ class Sharpness(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
     claimed
         Its value in the statement; None where the statement has no number, as in O(n).
     holds_with
-        The strongest value with which the statement was shown to hold, as the reading's verdict says: over its whole
-        range or on its grid. For a statement that fails this is the repair. None where no value is known to do.
+        The strongest value with which the statement was proven over `over`; for a statement that fails over the whole
+        of its range this is the repair. None where nothing was proven: what samples did not refute is not.
+    over
+        Where: the range, the grid or the place. None where `holds_with` is.
     needed
         What is needed at least: every value stronger than this was shown, or found, to fail. None where none was.
     larger_is_stronger
@@ -59,6 +64,7 @@ class Sharpness(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
     constant: str
     claimed: float | None
     holds_with: float | None
+    over: str | None = WHOLE_RANGE
     needed: float | None
     larger_is_stronger: bool = False
     how: str
@@ -71,6 +77,13 @@ class Sharpness(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise ContradictionError(
                 f"holds_with={self.holds_with!r} of {self.constant!r} is stronger than needed={self.needed!r}, with "
                 "which it fails; one of the two computations is wrong"
+            )
+        if self.holds_with is None:
+            msgspec.structs.force_setattr(self, "over", None)
+        elif not self.over:
+            raise InputError(
+                f"over={self.over!r} of {self.constant!r} does not say where {self.holds_with!r} was proven; "
+                "name the range"
             )
         super().__post_init__()  # afterwards: two values that contradict each other may round to one
 

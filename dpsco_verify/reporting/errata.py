@@ -12,8 +12,9 @@ CONSEQUENCE_WORDS: dict[Consequence, str] = {
 }
 
 CONSTANTS_MEANING = (
-    "With which value of each constant its statement was shown to hold, and what is needed at least: every stronger "
-    "value fails. Where a statement fails, the value with which it holds is the repair."
+    "With which value of each constant its statement was proven, over which range, and what is needed at least: every "
+    "stronger value fails somewhere. A dash stands where nothing was proven or found. Where a statement fails, a value "
+    "with which it holds over all that the reading states is the repair."
 )
 
 
@@ -77,9 +78,9 @@ def repaired(sharpness: Sharpness) -> str:
     """Return in words with which value a constant holds and what is needed."""
     parts = [] if sharpness.claimed is None else [f"claimed {format_scalar(sharpness.claimed)}"]
     parts.append(
-        "no value is known to hold"
+        "no value is proven to hold"
         if sharpness.holds_with is None
-        else f"holds with {format_scalar(sharpness.holds_with)}"
+        else f"holds with {format_scalar(sharpness.holds_with)} over {sharpness.over}"
     )
     if sharpness.needed is not None:
         bound = "at most" if sharpness.larger_is_stronger else "at least"

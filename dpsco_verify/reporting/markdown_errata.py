@@ -58,13 +58,18 @@ def constant_blocks(record: AuditRecord, to: Callable[[Finding, str], str]) -> l
         (
             to(finding, shorten(finding.key, 120)),
             escape(shorten(s.constant, 80)),
-            *(escape(format_scalar(value)) for value in (s.claimed, s.holds_with, s.needed)),
+            *(escape(format_scalar(value)) for value in (s.claimed, s.holds_with)),
+            escape(shorten(s.over, 160)) if s.over else format_scalar(None),
+            escape(format_scalar(s.needed)),
             "larger" if s.larger_is_stronger else "smaller",
         )
         for finding, s in shown[:_MOST_CONSTANTS]
     ]
-    header = ("Reading", "Constant", "Claimed", "Holds with", "Needed", "Stronger is")
-    blocks = [escape(errata.CONSTANTS_MEANING), table(header, rows, right=(False, False, True, True, True))]
+    header = ("Reading", "Constant", "Claimed", "Holds with", "Over", "Needed", "Stronger is")
+    blocks = [
+        escape(errata.CONSTANTS_MEANING),
+        table(header, rows, right=(False, False, True, True, False, True)),
+    ]
     if len(shown) > len(rows):
         blocks.append(f"*{count(len(shown) - len(rows), 'more')} left out for size.*")
     return blocks

@@ -6,7 +6,7 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpsco_verify.evidence import AuditRecord, Finding, Paper, Stance, Verdict
+from dpsco_verify.evidence import WHOLE_RANGE, AuditRecord, Finding, Paper, Stance, Verdict
 from dpsco_verify.reporting.numbers import count
 from dpsco_verify.reporting.summary import Claim, claims, in_words
 
@@ -107,7 +107,7 @@ def _mended(claim: Claim, printed: Sequence[Finding]) -> tuple[Standing, str]:
     constants = [
         f"{s.constant} → {s.holds_with:.4g}"
         for f in printed
-        if f.verdict is Verdict.REFUTED and all(s.holds_with is not None for s in f.sharpness)
+        if f.verdict is Verdict.REFUTED and all(s.over == WHOLE_RANGE for s in f.sharpness)
         for s in f.sharpness
     ]
     if constants:

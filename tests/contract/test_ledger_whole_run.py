@@ -79,7 +79,9 @@ def every_constant_is_examined(whole):
         # Some readings of the textbook speak of a law or a range, beside one that has the constant.
         others = [g for g in whole.record.claims if g.id == f.id and g.paper == "dwork2014"]
         assert f.sharpness or any(g.sharpness for g in others), f.key
-        if f.verdict in HOLDING:
+        if f.verdict is Verdict.NOT_REFUTED and f.method.startswith("Monte-Carlo"):
+            assert all(s.holds_with is None for s in f.sharpness), f.key  # samples prove nothing
+        elif f.verdict in HOLDING:
             assert all(s.holds_with is not None for s in f.sharpness), f.key
 
 
@@ -91,7 +93,7 @@ def a_statement_that_holds_does_so_with_what_it_claims(whole):
             enough = s.holds_with is not None and (
                 s.holds_with >= s.claimed if s.larger_is_stronger else s.holds_with <= s.claimed
             )
-            if f.verdict in HOLDING:
+            if f.verdict in HOLDING and s.holds_with is not None:
                 assert enough, (f.key, s)
             elif f.verdict is Verdict.REFUTED and s.constant != "5":
                 assert not enough, (f.key, s)
@@ -110,7 +112,6 @@ CERTIFIED_NOISE = {
 MEASURED_RISK = {
     "largest measured excess risk",
     "largest minimum detectable violation",
-    "1, the factor of the bound",
 }
 
 ON_PURPOSE = {
@@ -135,11 +136,18 @@ ON_PURPOSE = {
     "private-mirror-descent-privacy/certified-noise": CERTIFIED_NOISE,
     "algorithm-1-risk/measured": MEASURED_RISK,
     "private-mirror-descent-risk/measured": MEASURED_RISK,
+    # two places more that need more noise; nothing is proven of a factor that fails as δ → 1
+    **{
+        f"single-step/{reading}": {"units", "1 on σ"}
+        for reading in ("replace-one", "zero-out", "replace-one-minibatch", "zero-out-minibatch")
+    },
+    "single-step/corrected": {"units", "2 on σ"},
 }
 """What differs from the record of e7be2d6 because it was made better: the names of the figures and constants."""
 
-MDV = "smallest ε that the audit would have found"
-"""It rested on what an audit saw, and is a property of the test now; some stay as they were."""
+ANYWAY = {"smallest ε that the audit would have found", "1, the factor of the bound"}
+"""The first rested on what an audit saw, and is a property of the test now; some stay as they were. Samples prove no
+factor of a bound: a dash stands in place of 1."""
 
 NO_LONGER = {"composition/corrected"}
 """A repair with the constant 9 in place of √3: the theorem holds for δ at most 1/2 as it is printed."""
@@ -175,7 +183,7 @@ def the_earlier_readings_are_what_they_were(whole):
         constants = {s.constant: [s.claimed, s.holds_with, s.needed] for s in finding.sharpness}
         assert list(constants) == list(old["constants"])
         differs |= {n for n, values in old["constants"].items() if not all(map(same, constants[n], values))}
-        assert differs - {MDV} == ON_PURPOSE.get(claim.key, set()) - {MDV}, claim.key
+        assert differs - ANYWAY == ON_PURPOSE.get(claim.key, set()) - ANYWAY, claim.key
     assert set(before) == NO_LONGER
 
 

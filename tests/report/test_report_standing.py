@@ -10,6 +10,7 @@ from dpsco_verify.reporting.standing import Standing, chapters, headline
 GOOD, WEAK, BAD, OPEN = Verdict.CERTIFIED, Verdict.NOT_REFUTED, Verdict.REFUTED, Verdict.INCONCLUSIVE
 PRINTED, REPAIR, EXTENSION = Stance
 NEEDS_MORE = Sharpness(constant="5/2", claimed=2.5, holds_with=4.7, needed=4.2, how="")
+IN_PART = Sharpness(constant="5/2", claimed=2.5, holds_with=4.7, over="n = 16", needed=4.2, how="")
 NOTHING_HELPS = Sharpness(constant="2", claimed=2.0, holds_with=None, needed=9.0, how="")
 
 
@@ -37,6 +38,8 @@ CASES = [
     ([(PRINTED, BAD), (REPAIR, GOOD)], Standing.REPAIRED, "r1: what it means: plain"),
     ([(PRINTED, BAD, NEEDS_MORE), (REPAIR, GOOD)], Standing.REPAIRED, "r1: what it means: plain"),
     ([(PRINTED, BAD, NEEDS_MORE), (REPAIR, BAD)], Standing.OTHER_CONSTANT, "5/2 → 4.7"),
+    # What was proven of a part of the range repairs nothing.
+    ([(PRINTED, BAD, IN_PART)], Standing.FALSE, "r0 (refuted)"),
     # One constant that can be repaired is not enough where another cannot.
     ([(PRINTED, BAD, NEEDS_MORE, NOTHING_HELPS)], Standing.FALSE, "r0 (refuted)"),
     ([(PRINTED, BAD, NOTHING_HELPS)], Standing.FALSE, "r0 (refuted)"),

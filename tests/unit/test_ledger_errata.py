@@ -5,7 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import (
+    WHOLE_RANGE,
     Consequence,
     ContradictionError,
     Finding,
@@ -144,3 +146,14 @@ def test_a_constant_does_not_both_hold_and_fail(holds_with, needed, larger):
         constant="c", claimed=1.0, holds_with=needed, needed=holds_with, larger_is_stronger=larger, how=""
     )
     assert msgspec.structs.replace(swapped, needed=None).needed is None
+
+
+def test_a_value_that_holds_says_where():
+    whole = Sharpness(constant="c", claimed=1.0, holds_with=1.0, needed=None, how="")
+    assert whole.over == WHOLE_RANGE
+    assert msgspec.structs.replace(whole, over="n = 16").over == "n = 16"
+    for silent in ("", None):
+        with pytest.raises(InputError, match="does not say where 1.0 was proven"):
+            msgspec.structs.replace(whole, over=silent)
+    # What does not hold holds nowhere.
+    assert msgspec.structs.replace(whole, holds_with=None).over is None

@@ -204,10 +204,9 @@ class RiskClaim:
                 Sharpness(
                     constant="1, the factor of the bound",
                     claimed=1.0,
-                    holds_with=None if rejected else 1.0,
+                    holds_with=None,
                     needed=max(0.0, *(m.low for m in found.values())),
-                    how="not refuted with the bound as it is; needed is the largest lower confidence bound that "
-                    "was measured",
+                    how="by samples, which prove no value; needed is the largest lower confidence bound",
                 ),
             ),
             spent={name: context.spent(m.alpha) for name, m in found.items()},

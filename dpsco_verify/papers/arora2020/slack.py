@@ -262,14 +262,15 @@ def sharpness(slacks: Sequence[Slack], *, constant: str, claimed: float, on: On,
     """Return the sharpness of a constant in front of ε or of σ, over the places of the table of slack."""
     factors = [s.on(on) for s in slacks]
     known = [claimed * f.proven for f in factors if f.proven is not None]
+    least, most = (end(s.place.n for s in slacks) for end in (min, max))
     fails = [claimed * f for f in (_larger(f.refuted, f.shown) for f in factors) if f is not None]
     return Sharpness(
         constant=constant,
         claimed=claimed,
         holds_with=max(known) if known and len(known) == len(factors) else None,
         needed=max(fails) if fails else None,
-        how=f"at every place of the table of slack, {where}: proven by the bound on a whole run, whatever is seen of "
-        "it; needed with the pattern of repeats shown",
+        over=f"the table of slack: {where}, n from {least} to {most}",
+        how="by the bound on a whole run, whatever is seen of it; needed with the pattern of repeats shown",
     )
 
 

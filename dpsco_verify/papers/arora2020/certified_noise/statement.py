@@ -159,8 +159,9 @@ class _CertifiedNoise(PrivacyStatement[None, tuple[Noise, ...]]):
                     constant="σ/L",
                     claimed=first.sigma,
                     holds_with=None if open_ else first.sigma,
+                    over=first.words,
                     needed=first.failing,
-                    how=f"at {first.words}, by the bounds from both sides; {self.refuted_by}",
+                    how=f"by the bounds from both sides; {self.refuted_by}",
                 ),
             ),
         )

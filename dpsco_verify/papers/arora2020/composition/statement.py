@@ -194,7 +194,7 @@ def _noise_sharpness(slacks: Sequence[Slack], near_one: Sequence[Slack] | None) 
             constant="√3 in σ",
             claimed=constant,
             on="σ",
-            where="at τ = n, δ = δ' = 10⁻⁶ and the largest ε̃",
+            where="τ = n, δ = δ' = 10⁻⁶ and the largest ε̃",
         )
     refuted = [constant * s.sigma.refuted for s in near_one if s.sigma.refuted is not None]
     return Sharpness(

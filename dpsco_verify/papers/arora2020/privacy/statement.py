@@ -49,7 +49,7 @@ class Work:
     slack: dict[int, Handle[list[Slack]]] = field(default_factory=dict)
 
 
-_SLACK_WHERE = "at the largest ε and δ = δ' = 10⁻⁶ and 10⁻¹²"
+_SLACK_WHERE = "the largest ε, δ = δ' = 10⁻⁶ and 10⁻¹²"
 
 _READINGS = (
     Reading(

@@ -194,8 +194,9 @@ def _sharpness(point: DualPoint, steps: Sequence[Step], verdict: Verdict) -> Sha
         constant="1 in front of the bound",
         claimed=1.0,
         holds_with=1.0 if verdict is Verdict.HOLDS_ON_GRID else None,
+        over="the paths of the grid",
         needed=min(1.0, max(s.regret / s.corrected for s in steps)),
-        how="on each path; what is needed by a single step",
+        how="path by path; what is needed by a single step",
     )
 
 

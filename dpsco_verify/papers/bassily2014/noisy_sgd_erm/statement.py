@@ -169,6 +169,7 @@ def _sharpness(found: GridBounds, *, holds: bool) -> Sharpness:
         constant="32 in σ²",
         claimed=NOISE,
         holds_with=NOISE * found.proven**2 if found.proven is not None and holds else None,
+        over=str(found.sharp),
         needed=NOISE * found.failing**2 if found.failing is not None else None,
-        how=f"at {found.sharp} by the two bounds; on the grid with 32",
+        how="by the two bounds at the one place; on the grid with 32",
     )

@@ -249,9 +249,9 @@ class _Minibatch(PrivacyStatement[Scope, GridBounds]):
                     constant="8 in σ²",
                     claimed=NOISE * scope.factor**2,
                     holds_with=NOISE * (scope.factor * value.proven) ** 2 if holds else None,
+                    over=f"n = {n}, d = {d}, ε = {epsilon:g}, δ = 10⁻⁶",
                     needed=NOISE * (scope.factor * value.failing) ** 2 if value.failing is not None else None,
-                    how=f"at n = {n}, d = {d}, ε = {epsilon:g}, δ = 10⁻⁶ by the two bounds, where they were "
-                    f"searched; on the grid with {NOISE * scope.factor**2:g}",
+                    how=f"by the two bounds at the one place; on the grid with {NOISE * scope.factor**2:g}",
                 ),
             ),
         )
