@@ -22,6 +22,9 @@ class Profile(enum.StrEnum):
 SAMPLES = {Profile.QUICK: 10_000, Profile.STANDARD: 100_000, Profile.DEEP: 1_000_000}
 """How many outputs a data set, at most, the audit of a user's mechanism draws."""
 
+DEFAULT_PROFILE = Profile.QUICK
+"""The profile of such an audit where none is named: from Python, from the command line and in tests alike."""
+
 FEWEST_SAMPLES = 64
 """Fewer outputs a data set than this cannot be split into a search and a test."""
 

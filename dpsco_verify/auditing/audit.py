@@ -26,12 +26,12 @@ from dpsco_verify.auditing.request import (
 )
 from dpsco_verify.auditing.result import AuditResult
 from dpsco_verify.choices import (
+    DEFAULT_PROFILE,
     ERROR_BUDGET,
     FEWEST_SAMPLES,
     MULTIPLE_OF_INTEREST,
     SAMPLES,
     ClassifierName,
-    Profile,
     Relation,
     RelationName,
 )
@@ -54,7 +54,7 @@ def audit(
     claim: PrivacyClaim | None = None,
     relation: Relation | RelationName | None = None,
     alpha: float = ERROR_BUDGET,
-    samples: int = SAMPLES[Profile.QUICK],
+    samples: int = SAMPLES[DEFAULT_PROFILE],
     seed: int = 0,
     log_density: Callable[[Any, Any], ArrayLike] | None = None,
     time_limit: float = 60.0,

@@ -36,12 +36,12 @@ from dpsco_verify.auditing.request import (
 )
 from dpsco_verify.auditing.selection import Choice, select_largest
 from dpsco_verify.choices import (
+    DEFAULT_PROFILE,
     ERROR_BUDGET,
     FEWEST_SAMPLES,
     MULTIPLE_OF_INTEREST,
     SAMPLES,
     ClassifierName,
-    Profile,
     Relation,
     RelationName,
 )
@@ -124,7 +124,7 @@ def estimate_epsilon(
     delta: float = 0.0,
     *,
     alpha: float = ERROR_BUDGET,
-    samples: int = SAMPLES[Profile.QUICK],
+    samples: int = SAMPLES[DEFAULT_PROFILE],
     seed: int = 0,
     relation: Relation | RelationName | None = None,
     log_density: Callable[[Any, Any], ArrayLike] | None = None,

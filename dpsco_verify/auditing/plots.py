@@ -59,14 +59,14 @@ def growth_plot(result: AuditResult) -> LinePlot:
     return LinePlot(
         id="evidence",
         title=f"{result.mechanism}: the evidence against {result.claim}",
-        caption="The log of an e-value, which seldom grows if the claim is true. The claim is refuted where "
+        caption="The log of an e-value, which seldom grows if the claim is true. The claim is violated where "
         "it reaches the level of this test, at any time.",
         x_axis=Axis(label="fresh outputs a data set", scale=Scale.LOG),
         y_axis=Axis(label="log e-value"),
         series=(
             Series(name="evidence", x=drawn, y=tuple(wealth for _, wealth in result.growth)),
             Series(
-                name="refuted from here on",
+                name="violated from here on",
                 x=drawn,
                 y=(threshold,) * len(drawn),
                 style=SeriesStyle.BOUND,

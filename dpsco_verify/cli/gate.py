@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpsco_verify.choices import (
+    DEFAULT_PROFILE,
     ERROR_BUDGET,
     FEWEST_SAMPLES,
     MULTIPLE_OF_INTEREST,
@@ -21,6 +21,7 @@ from dpsco_verify.choices import (
     Profile,
     Relation,
 )
+from dpsco_verify.cli.gate_words import MORE, command_of, in_options, option_name, with_options
 from dpsco_verify.cli.options import ChoiceOf, chosen_formats, format_option
 from dpsco_verify.cli.progress import progress
 from dpsco_verify.errors import InputError
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from dpsco_verify.evidence import AuditRecord
     from dpsco_verify.execution.own_process import Tell
     from dpsco_verify.gating.config import GateConfig
-    from dpsco_verify.gating.run import Planned
 
 _OF_THE_RUN = ("error_budget", "seed", "profile")
 _OF_A_VERDICT = (
@@ -42,52 +42,11 @@ _OF_A_VERDICT = (
     "renyi_epsilon",
     "epsilon_of_interest",
     "multiple_of_interest",
+    "expect",
 )
-_MORE = """\b
-MODULE:MECHANISM is mechanism(dataset, size, rng) and returns `size`
-independent outputs: an array of shape (size, ...) or a list. The working
-folder can be imported from.
-
-\b
-PAIR is module:name of a tuple (d, d_prime), a list of such tuples, a
-Hypothesis strategy of them, or a function that gives one; or a JSON file that
-holds {"d": ..., "d_prime": ...} or a list of these.
-
-\b
-A program (--command) is started once. Each line of its standard input is a
-request, {"dataset": ..., "size": n, "seed": s}; it answers with n lines on
-its standard output, each one output as a JSON value: a number, a string,
-true, false, null or an array of these. Numbers are doubles; NaN, Infinity
-and -Infinity may be bare or strings (in data sets they are strings). All its
-randomness comes from the seed, from 0 to 2^53 - 1; or else say --unseeded.
-It flushes each answer, and ends when its standard input does.
-
-\b
-A configuration (--config) runs many audits on one error budget:
-  [gate]
-  error_budget = 1e-6             # seed = 0, profile = "standard"
-  [[gate.audit]]
-  mechanism = "mymodule:laplace"  # or command = "./prog"
-  pair = "mymodule:pair"          # or a list of names
-  epsilon = 1.0                   # delta; or rho, mu,
-                                  # renyi_alpha and renyi_epsilon
-  # relation, samples, name, weight, time_limit, epsilon_of_interest,
-  # multiple_of_interest, per_call, floating_point, seeded
-In pyproject.toml the same tables stand under tool.dpsco-verify.
-
-\b
---estimate asks for no claim: for each pair it prints a lower bound on epsilon
-at --delta, with its event, all with confidence 1 - error budget together.
-
-\b
-Exit codes: 0 no claim violated; 1 at least one violated; 2 wrong usage or bad
-input, or a mechanism that cannot be audited; 3 undecided; 70 broken off: the
-process that judged was ended, as by a mechanism that exits, or a fault of the
-program. Below 64 only what was judged as a whole.
-"""
 
 
-@click.command(epilog=_MORE)
+@click.command(epilog=MORE)
 @click.argument("mechanism", metavar="[MODULE:MECHANISM]", required=False)
 @click.option("--command", metavar="CMD", help="Audit this program instead; it answers requests (see below).")
 @click.option(
@@ -111,7 +70,7 @@ program. Below 64 only what was judged as a whole.
     type=ChoiceOf(Profile),
     help="Outputs a data set, at most: "
     + ", ".join(f"{profile.value} {samples}" for profile, samples in SAMPLES.items())
-    + ".  [default: standard]",
+    + f".  [default: {DEFAULT_PROFILE}]",
 )
 @click.option(
     "--samples", type=click.IntRange(min=FEWEST_SAMPLES), help="Outputs a data set, at most, instead."
@@ -143,6 +102,11 @@ program. Below 64 only what was judged as a whole.
 )
 @click.option("--floating-point", is_flag=True, help="Judge the last bits of doubles too.")
 @click.option("--unseeded", is_flag=True, help="The program draws its own randomness.")
+@click.option(
+    "--expect",
+    type=click.Choice(["not_violated", "violated"]),
+    help="The verdict that is no surprise.  [default: not_violated]",
+)
 @click.option("--name", metavar="TEXT", help="What the report calls the mechanism.")
 @click.option(
     "--estimate",
@@ -173,9 +137,22 @@ def gate(
         raise click.UsageError("give one of MODULE:MECHANISM, --command and --config")
     if config is None and select:
         raise click.UsageError("--select chooses among the audits of a --config")
-    if settings.pop("estimate"):
-        _estimate(mechanism, config, settings)
-        return
+    with _named_as_options(config):
+        if settings.pop("estimate"):
+            _estimate(mechanism, config, settings)
+        else:
+            _gate(mechanism, config, select, out, formats, settings)
+
+
+def _gate(
+    mechanism: str | None,
+    config: Path | None,
+    select: tuple[str, ...],
+    out: Path,
+    formats: tuple[str, ...],
+    settings: dict[str, Any],
+) -> None:
+    """Judge, write the reports, and exit."""
     from rich.console import Console
 
     from dpsco_verify.reporting import check_writable, print_report, write_reports
@@ -186,6 +163,7 @@ def gate(
     profile = f"{settings['samples']} samples" if settings["samples"] is not None else None
     with _ended_in_order():
         record, certificates = _judged(partial(_judge, chosen, config, select, profile))
+        record = record if config is not None else with_options(record)
         write_reports(record, out, written, extra_files=certificates)
     print_report(record, Console())
     click.echo(f"Reports: {out}")
@@ -194,7 +172,7 @@ def gate(
 
 def _estimate(mechanism: str | None, config: Path | None, settings: dict[str, Any]) -> None:
     """Print a lower bound on ε for each pair."""
-    given = [f"--{name.replace('_', '-')}" for name in _OF_A_VERDICT if settings[name] is not None]
+    given = [option_name(name) for name in _OF_A_VERDICT if settings[name] is not None]
     given += ["--config"] if config is not None else []
     if given:
         raise click.UsageError(f"--estimate gates nothing and cannot be combined with {', '.join(given)}")
@@ -226,7 +204,7 @@ def _judge(
         chosen,
         select=select,
         profile=profile,
-        reproduce=lambda one: _command(one, chosen, config),
+        reproduce=lambda one: command_of(one, chosen, config),
         progress=tell,
     )
     return record, dict(certificates)
@@ -279,7 +257,7 @@ def _from_file(path: Path, settings: dict[str, Any]) -> GateConfig:
     for name, value in settings.items():
         if name not in _OF_THE_RUN and value not in (None, False, ()):
             raise InputError(
-                f"{name}={value!r} cannot be combined with config={str(path)!r}; set it in the file, for each audit"
+                f"{option_name(name)} cannot be combined with --config={str(path)!r}; set it in that file"
             )
     return msgspec.structs.replace(load_config(path), **_of_the_run(settings))
 
@@ -288,29 +266,13 @@ def _of_the_run(settings: dict[str, Any]) -> dict[str, Any]:
     return {name: settings[name] for name in _OF_THE_RUN if settings[name] is not None}
 
 
-def _command(one: Planned, chosen: GateConfig, config: Path | None) -> str:
-    """Return the command that repeats an audit."""
-    import msgspec
-
-    words = ["dpsco-verify", "gate"]
-    if config is not None:
-        words += ["--config", str(config), "--select", one.key, "--profile", chosen.profile.value]
-    else:
-        entry = msgspec.structs.replace(one.entry, samples=one.samples)
-        words += [] if entry.mechanism is None else [entry.mechanism]
-        for field in msgspec.structs.fields(entry):
-            value = getattr(entry, field.name)
-            if field.name != "mechanism" and value != field.default:
-                words += _option(field.name, value)
-    words += [*_option("error_budget", chosen.error_budget), *_option("seed", chosen.seed)]
-    return shlex.join(words)
-
-
-def _option(name: str, value: object) -> list[str]:
-    option = "--unseeded" if name == "seeded" else f"--{name.replace('_', '-')}"
-    if isinstance(value, bool):
-        return [option]
-    return [word for one in (value if isinstance(value, tuple) else (value,)) for word in (option, str(one))]
+@contextmanager
+def _named_as_options(config: Path | None) -> Iterator[None]:
+    """Let messages name what was given as it was given: by the names of a file, or by options."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(str(error) if config is not None else in_options(error)) from error
 
 
 @contextmanager

@@ -56,7 +56,13 @@ def _file_name(text: str) -> str:
 
 
 def audit_finding(
-    result: AuditResult, *, id_: str, reading: str, label: str = "", reproduce: str | None = None
+    result: AuditResult,
+    *,
+    id_: str,
+    reading: str,
+    label: str = "",
+    reproduce: str | None = None,
+    expected: AuditVerdict = AuditVerdict.NOT_VIOLATED,
 ) -> tuple[Finding, bytes | None]:
     """Return the finding of an audit, and its certificate as the bytes of a file if there is one.
 
@@ -70,6 +76,8 @@ def audit_finding(
         What the pair is called, where it has a name.
     reproduce
         The command that repeats the audit.
+    expected
+        The verdict that is no surprise.
     """
     backed = with_checked_certificate(*_claimed(result, id_, reading), Kinds())
     verdict = backed.verdict
@@ -87,7 +95,7 @@ def audit_finding(
         stance=Stance.PRINTED,
         statement=STATEMENT.format(claim=result.claim),
         verdict=verdict,
-        expected=Verdict.NOT_REFUTED,
+        expected=VERDICTS[expected],
         summary=". Note: ".join((backed.summary, *result.notes)),
         method=METHOD,
         evidence=evidence_of(result),
@@ -207,7 +215,9 @@ def evidence_of(result: AuditResult) -> dict[str, Quantity]:
         ),
         "events_tried": Quantity(value=result.candidates),
         "neighbouring_pairs": Quantity(value=result.pairs),
-        "level": Quantity(value=result.alpha, note="the probability, at most, of refuting a true claim"),
+        "level": Quantity(
+            value=result.alpha, note="the probability, at most, of finding a true claim violated"
+        ),
         "log_e_value": _finite(result.log_e_value, "natural logarithm"),
         "p_value": Quantity(value=result.p_value),
         "seed": Quantity(value=w.seed),

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
 from dpsco_verify.choices import (
+    DEFAULT_PROFILE,
     ERROR_BUDGET,
     FEWEST_SAMPLES,
     MULTIPLE_OF_INTEREST,
@@ -58,6 +59,8 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         Whether the mechanism takes one data set (and a generator, if it takes two arguments) and returns one output.
     floating_point
         Whether outputs are judged as the doubles that they are, last bits included.
+    expect
+        The verdict that is no surprise: ``violated`` keeps a mechanism that is known to break its claim as a test.
     seeded
         Whether a program draws all its randomness from the seeds.
     """
@@ -80,6 +83,7 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     multiple_of_interest: Annotated[float, Meta(gt=1)] = MULTIPLE_OF_INTEREST
     per_call: bool = False
     floating_point: bool = False
+    expect: Literal["not_violated", "violated"] = "not_violated"
     seeded: bool = True
 
     @property
@@ -130,7 +134,7 @@ class GateConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     error_budget: Annotated[float, Meta(gt=0, lt=1)] = ERROR_BUDGET
     seed: Annotated[int, Meta(ge=0)] = 0
-    profile: Profile = Profile.STANDARD
+    profile: Profile = DEFAULT_PROFILE
     audit: Annotated[tuple[AuditEntry, ...], Meta(min_length=1)]
 
     def samples(self, entry: AuditEntry) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from dpsco_verify.auditing import AuditResult
+from dpsco_verify.auditing import AuditResult, AuditVerdict
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import SCHEMA_VERSION, AuditRecord, BudgetRecord, Finding, Source
 from dpsco_verify.evidence.exit_code import exit_code
@@ -26,6 +26,7 @@ def gate_record(
     labels: Sequence[str] | None = None,
     reproduce: Sequence[str] | None = None,
     sources: Sequence[Source | None] | None = None,
+    expected: Sequence[AuditVerdict] | None = None,
 ) -> tuple[AuditRecord, dict[str, bytes]]:
     """Return the record of audits, a finding each, and their certificates by path.
 
@@ -45,6 +46,8 @@ def gate_record(
         For each audit the command that repeats it; a line of Python where None.
     sources
         For each audit where its mechanism is written, or None.
+    expected
+        The verdict of each audit that is no surprise; ``not_violated`` where None.
 
     Raises
     ------
@@ -64,6 +67,7 @@ def gate_record(
             reading=reading,
             label=label,
             reproduce=reproduce[i] if reproduce is not None else None,
+            expected=expected[i] if expected is not None else AuditVerdict.NOT_VIOLATED,
         )
         source = sources[i] if sources is not None else None
         findings.append(finding if source is None else msgspec.structs.replace(finding, source=source))

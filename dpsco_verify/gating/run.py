@@ -11,6 +11,7 @@ from typing import Any
 
 from dpsco_verify.auditing import (
     AuditResult,
+    AuditVerdict,
     EpsilonEstimate,
     MechanismError,
     audit,
@@ -164,6 +165,7 @@ def run_gate(
         labels=[one.label for one in planned],
         sources=[one.source for one in planned],
         reproduce=None if reproduce is None else [reproduce(one) for one in planned],
+        expected=[AuditVerdict(one.entry.expect) for one in planned],
     )
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from dpsco_verify.choices import ERROR_BUDGET, SAMPLES, Profile
+from dpsco_verify.choices import DEFAULT_PROFILE, ERROR_BUDGET, SAMPLES, Profile
 
 _DEFAULTS = {
     "error_budget": f"{ERROR_BUDGET:g}",
-    "profile": Profile.QUICK,
+    "profile": DEFAULT_PROFILE,
     "seed": "0",
     "report": "",
     "process": "own",
@@ -20,7 +20,7 @@ _HELP = {
     "error_budget": "The probability, at most, that any audit of the session alarms falsely (default: 1e-6).",
     "profile": "Samples per data set and audit: "
     + ", ".join(f"{name} {samples:,}" for name, samples in SAMPLES.items())
-    + " (default: quick).",
+    + f" (default: {DEFAULT_PROFILE}).",
     "seed": "The root of all random numbers of the audits (default: 0).",
     "process": "Where an audit runs: in a process of its own, so that a mechanism that ends it fails the test, or in "
     "the same as the test, for what does not survive a fork (default: own).",

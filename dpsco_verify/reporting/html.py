@@ -83,8 +83,8 @@ class HtmlReport:
                 meanings={verdict: VERDICT_MEANING[verdict] for verdict in say.verdicts},
                 scopes=summary.scopes(record),
                 scope_meaning=summary.SCOPE_MEANING,
-                words_of=summary.VERDICT_WORDS,
-                words_of_shown=[(v.value, summary.VERDICT_WORDS[v]) for v in say.verdicts],
+                words_of=say.words,
+                words_of_shown=[(v.value, say.words[v]) for v in say.verdicts],
                 stances=[(s.value, s.value) for s in dict.fromkeys(f.stance for f in record.claims)],
                 papers=[(paper.id, paper.title) for paper in record.papers],
                 # The file is ours, and the policy names its digest.

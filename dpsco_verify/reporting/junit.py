@@ -85,7 +85,7 @@ def _exhibit(exhibit: ExhibitRecord) -> TestCase:
 
 def _details(finding: Finding, say: Vocabulary) -> str:
     lines = [
-        f"{summary.VERDICT_WORDS[finding.verdict]} ({summary.expectation(finding)}): {finding.summary}",
+        f"{say.words[finding.verdict]} ({summary.expectation(finding)}): {finding.summary}",
         f"statement: {finding.statement}",
         f"{say.reading}: {finding.reading_text}",
         *(f"{words(name)}: {format_quantity(value)}" for name, value in sorted(finding.evidence.items())),

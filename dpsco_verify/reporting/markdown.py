@@ -30,7 +30,7 @@ from dpsco_verify.reporting.markup import code, escape, paragraph, quotation, ta
 from dpsco_verify.reporting.naming import REPORT, RESULTS, Names, link
 from dpsco_verify.reporting.numbers import count, format_quantity, format_scalar, format_seconds
 from dpsco_verify.reporting.text import shorten, words
-from dpsco_verify.reporting.vocabulary import vocabulary
+from dpsco_verify.reporting.vocabulary import vocabulary, words_for
 
 LIMIT = 1_000_000
 """Bytes; 1 MiB is the limit of GitHub, and what is added around the report must fit too."""
@@ -122,7 +122,9 @@ class _Writer:
             f"## All {self._say.reading}s",
             self._readings(),
             "## What the verdicts mean",
-            "\n".join(f"- {_verdict(v)}: {escape(VERDICT_MEANING[v])}." for v in self._say.verdicts),
+            "\n".join(
+                f"- {_verdict(v, self._say.words)}: {escape(VERDICT_MEANING[v])}." for v in self._say.verdicts
+            ),
             *self._scopes(),
             "## The run",
             *self._run(),
@@ -185,11 +187,11 @@ class _Writer:
             blocks.append(f"No verdict departs from {self._say.expected}.")
         if known:
             blocks += [
-                "### Refuted or ill-posed, as expected",
+                f"### {self._say.failing.capitalize()}, as expected",
                 _listed([f"{self._item(f)}: {_short(f)}" for f in known]),
             ]
         elif not departures:
-            blocks.append(f"No {self._say.reading} is refuted or ill-posed.")
+            blocks.append(self._say.none_fails)
         return blocks
 
     def _item(self, finding: Finding) -> str:
@@ -287,7 +289,12 @@ class _Writer:
             blocks += self._table(shown)
         if finding.proof_steps:
             rows = [
-                (code(s.id), escape(s.statement), _verdict(s.verdict), _in_a_cell(s.evidence))
+                (
+                    code(s.id),
+                    escape(s.statement),
+                    _verdict(s.verdict, words_for(finding)),
+                    _in_a_cell(s.evidence),
+                )
                 for s in finding.proof_steps
             ]
             blocks += ["Steps of the proof:", table(("Step", "Statement", "Verdict", "Evidence"), rows)]
@@ -317,12 +324,12 @@ class _Writer:
         return blocks
 
 
-def _verdict(verdict: Verdict) -> str:
-    return f"{summary.VERDICT_SYMBOLS[verdict]} **{summary.VERDICT_WORDS[verdict]}**"
+def _verdict(verdict: Verdict, words: dict[Verdict, str]) -> str:
+    return f"{summary.VERDICT_SYMBOLS[verdict]} **{words[verdict]}**"
 
 
 def _backed(finding: Finding) -> str:
-    return f"{_verdict(finding.verdict)}{summary.by_scope(finding)}"
+    return f"{_verdict(finding.verdict, words_for(finding))}{summary.by_scope(finding)}"
 
 
 def _short(finding: Finding) -> str:

@@ -9,25 +9,10 @@ from dataclasses import dataclass
 from dpsco_verify.evidence import AuditRecord, Finding, Verdict
 from dpsco_verify.evidence.checker import Scope
 from dpsco_verify.reporting.numbers import count
-from dpsco_verify.reporting.vocabulary import PAPER, vocabulary
+from dpsco_verify.reporting.vocabulary import PAPER, vocabulary, words_for
 
-VERDICT_WORDS: dict[Verdict, str] = {
-    Verdict.CERTIFIED: "certified",
-    Verdict.HOLDS_ON_GRID: "holds on grid",
-    Verdict.NOT_REFUTED: "not refuted",
-    Verdict.REFUTED: "refuted",
-    Verdict.ILL_POSED: "ill-posed",
-    Verdict.INCONCLUSIVE: "inconclusive",
-}
-
-_PREDICATES: dict[Verdict, tuple[str, str]] = {
-    Verdict.CERTIFIED: ("is certified", "are certified"),
-    Verdict.HOLDS_ON_GRID: ("holds on its grid", "hold on their grid"),
-    Verdict.NOT_REFUTED: ("is not refuted", "are not refuted"),
-    Verdict.REFUTED: ("is refuted", "are refuted"),
-    Verdict.ILL_POSED: ("is ill-posed", "are ill-posed"),
-    Verdict.INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
-}
+VERDICT_WORDS = PAPER.words
+"""What the verdicts on a paper are called."""
 
 VERDICT_SYMBOLS: dict[Verdict, str] = {
     Verdict.CERTIFIED: "✔",
@@ -101,20 +86,19 @@ def expectation(finding: Finding) -> str:
         return "as expected"
     if finding.expected is None:
         return "no expectation"
-    return f"expected {VERDICT_WORDS[finding.expected]}"
+    return f"expected {words_for(finding)[finding.expected]}"
 
 
 def reason(finding: Finding) -> str:
     """Return in one sentence why `finding` is not as expected."""
-    found = VERDICT_WORDS[finding.verdict]
+    say = words_for(finding)
+    found = say[finding.verdict]
     if finding.expected is None:
         return f"no verdict is expected of this reading; found {found}"
+    expected = say[finding.expected]
     if outcome(finding) is Outcome.UNDECIDED:
-        return (
-            f"expected {VERDICT_WORDS[finding.expected]}, but the check could not decide within its budget "
-            f"({found})"
-        )
-    return f"expected {VERDICT_WORDS[finding.expected]}, found {found}"
+        return f"expected {expected}, but the check could not decide within its budget ({found})"
+    return f"expected {expected}, found {found}"
 
 
 def claims(record: AuditRecord) -> tuple[Claim, ...]:
@@ -152,7 +136,7 @@ def headline(record: AuditRecord) -> str:
     say = vocabulary(record)
     if total == 0:
         return f"No {say.reading} was checked."
-    parts = [f"{n} {_PREDICATES[v][n > 1]}" for v, n in tally(record.claims).items() if n]
+    parts = [f"{n} {say.predicates[v][n > 1]}" for v, n in tally(record.claims).items() if n]
     return f"Of {count(total, say.reading)} of {count(len(claims(record)), say.claim)}, {in_words(parts)}."
 
 

@@ -12,7 +12,7 @@ from dpsco_verify.evidence import AuditRecord, ComparisonRecord, Finding, Verdic
 from dpsco_verify.reporting import comparison, errata, museum, standing, summary
 from dpsco_verify.reporting.numbers import format_scalar, format_seconds
 from dpsco_verify.reporting.text import one_line
-from dpsco_verify.reporting.vocabulary import vocabulary
+from dpsco_verify.reporting.vocabulary import vocabulary, words_for
 
 _STYLES = {
     Verdict.CERTIFIED: "blue",
@@ -53,9 +53,10 @@ def print_report(record: AuditRecord, console: Console) -> None:
     departures = summary.departures(record)
     printer.findings("Not as expected", departures, reasons=True)
     known = tuple(f for f in summary.failing(record) if f.as_expected)
-    printer.findings("Refuted or ill-posed, as expected", known, reasons=False)
+    failing = f"{vocabulary(record).failing}, as expected".capitalize()
+    printer.findings(failing, known, reasons=False)
     if vocabulary(record).tells_all:
-        good = tuple(f for f in record.claims if f.as_expected)
+        good = tuple(f for f in record.claims if f.as_expected and f not in known)
         printer.findings("As expected", good, reasons=False)
     if record.errata:
         console.print()
@@ -119,13 +120,14 @@ class _Printer:
         known = one_line(content).encode(self._encoding, "replace").decode(self._encoding)
         return Text(known, style=style)
 
-    def verdict(self, verdict: Verdict) -> Text:
-        """Return the symbol and the words of `verdict`."""
-        return self.text(f"{self._symbols[verdict]} {summary.VERDICT_WORDS[verdict]}", _STYLES[verdict])
+    def verdict(self, finding: Finding) -> Text:
+        """Return the symbol and the words of a finding's verdict."""
+        verdict = finding.verdict
+        return self.text(f"{self._symbols[verdict]} {words_for(finding)[verdict]}", _STYLES[verdict])
 
     def backed(self, finding: Finding) -> Text:
         """Return a finding's verdict, and how it is backed."""
-        verdict, scope = self.verdict(finding.verdict), summary.by_scope(finding).strip()
+        verdict, scope = self.verdict(finding), summary.by_scope(finding).strip()
         return Text.assemble(verdict, " ", self.text(scope, "dim")) if scope else verdict
 
     def table(self, record: AuditRecord) -> Table:

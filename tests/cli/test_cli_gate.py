@@ -143,7 +143,7 @@ def test_a_claim_that_is_kept(here):
     assert result.exit_code == 0
     printed = " ".join(result.stdout.split())
     assert re.search(r"would have found ε ≥ [0-9.]+", printed)
-    assert "Exit code 0: no claimed guarantee is refuted." in printed
+    assert "Exit code 0: every audit is as expected." in printed
     assert not (here / "reports/gate/certificates").exists()
     # The textbook sampler leaks in the last bits of its doubles; that is told, and judged where it is asked for.
     assert "Note: " in printed
@@ -318,8 +318,8 @@ BAD = {
     "epsilon is nan": (["mech:laplace", "--no-epsilon", "--epsilon", "nan"], "epsilon=nan"),
     "a mechanism that raises": (["mech:raises"], "raised KeyError"),
     "a wrong shape": (["mech:misshapen"], "shape"),
-    "per call of a program": (["--command", "./prog", "--per-call"], "per_call=True does not fit"),
-    "unseeded function": (["mech:laplace", "--unseeded"], "seeded=False does not fit"),
+    "per call of a program": (["--command", "./prog", "--per-call"], "--per-call does not fit"),
+    "unseeded function": (["mech:laplace", "--unseeded"], "--unseeded does not fit"),
     "no program": (["--command", "./prog"], "cannot be started"),
     "no config": (["--config", "absent.toml"], "cannot be read"),
 }

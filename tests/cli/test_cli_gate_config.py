@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import shlex
@@ -9,14 +10,17 @@ import sys
 import textwrap
 from fractions import Fraction
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
-from dpsco_verify.choices import SAMPLES, Profile
+from dpsco_verify.auditing import audit
+from dpsco_verify.choices import DEFAULT_PROFILE, SAMPLES, Profile
 from dpsco_verify.cli import main
 from dpsco_verify.errors import InputError
-from dpsco_verify.gating.config import load_config
+from dpsco_verify.gating.config import GateConfig, load_config
 from dpsco_verify.gating.run import plan
+from dpsco_verify.plugin import settings
 
 MODULE = """
     import numpy as np
@@ -117,7 +121,33 @@ def test_the_command_line_may_set_what_the_whole_run_has(here):
     assert result.exit_code in (0, 3)
     record = json.loads((here / "reports/gate/results.json").read_text())
     assert (record["seed"], record["profile"], record["error_budget"]["total"]) == (9, "deep", 0.5)
-    assert load_config(here / "dpsco.toml").profile is Profile.STANDARD
+    assert load_config(here / "dpsco.toml").profile is Profile.QUICK
+
+
+def test_a_violation_may_be_expected(here):
+    text = (here / "dpsco.toml").read_text()
+    (here / "dpsco.toml").write_text(text.replace("weight = 3", 'expect = "violated"'))
+    result = gate("--config", "dpsco.toml", "--format", "markdown")
+    assert result.exit_code == 0, result.output
+    words = " ".join(result.stdout.split())
+    assert "2 found no violation and 1 found a violation" in words
+    assert "Violated, as expected" in words
+    assert "✘ violated" in words
+    report = (here / "reports/gate/report.md").read_text()
+    assert "refuted" not in report.replace("is refuted or", "")
+    # One that is not violated any more is a surprise too.
+    (here / "dpsco.toml").write_text("[gate]\n" + ONE + 'epsilon = 1\nexpect = "violated"\n')
+    result = gate("--config", "dpsco.toml")
+    assert result.exit_code == 1
+    assert "expected violated, found not violated" in " ".join(result.stdout.split())
+
+
+def test_python_tests_and_the_gate_draw_equally_many():
+    usual = SAMPLES[DEFAULT_PROFILE]
+    assert inspect.signature(audit).parameters["samples"].default == usual
+    [profile] = (f.default for f in msgspec.structs.fields(GateConfig) if f.name == "profile")
+    assert SAMPLES[profile] == usual
+    assert settings._DEFAULTS["profile"] == DEFAULT_PROFILE
 
 
 def test_profiles_say_how_much(here):
@@ -180,4 +210,4 @@ def test_bad_configurations_are_one_line_and_exit_code_2(here, name):
 def test_what_belongs_to_one_audit_is_said_in_the_file(here, option):
     result = gate("--config", "dpsco.toml", *option)
     assert result.exit_code == 2
-    assert "cannot be combined with config='dpsco.toml'" in result.stderr
+    assert "cannot be combined with --config='dpsco.toml'" in result.stderr

@@ -162,7 +162,7 @@ def test_a_mechanism_that_hangs(here):
     assert code == 2
     assert out == ""
     assert len(err.strip().splitlines()) == 1
-    assert "did not return within time_limit=0.5 seconds" in err
+    assert "did not return within --time-limit=0.5 seconds" in err
     code, _, err = run(
         here,
         "--command",
@@ -175,5 +175,5 @@ def test_a_mechanism_that_hangs(here):
         0.5,
     )
     assert code == 2
-    assert "did not answer within time_limit=0.5 seconds" in err
+    assert "did not answer within --time-limit=0.5 seconds" in err
     assert not (here / "reports").exists()
