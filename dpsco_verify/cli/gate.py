@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpsco_verify.choices import (
+    CANARY_ERROR,
     DEFAULT_PROFILE,
     ERROR_BUDGET,
     FEWEST_SAMPLES,
@@ -44,11 +45,30 @@ _OF_A_VERDICT = (
     "multiple_of_interest",
     "expect",
 )
+_OF_CANARIES = ("canaries", "method", "family", "guesses")
 
 
 @click.command(epilog=MORE)
 @click.argument("mechanism", metavar="[MODULE:MECHANISM]", required=False)
 @click.option("--command", metavar="CMD", help="Audit this program instead; it answers requests (see below).")
+@click.option(
+    "--canaries",
+    metavar="FILE",
+    help="Audit a training run by the scores of its canaries instead (see below).",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["one-run-f-dp", "one-run-dp", "clopper-pearson"]),
+    help="How canaries' scores are judged; clopper-pearson is for many runs.  [default: one-run-f-dp]",
+)
+@click.option(
+    "--family",
+    type=click.Choice(["approximate", "gaussian"]),
+    help="Among which mechanisms canaries bound epsilon.  [default: the claim's]",
+)
+@click.option(
+    "--guesses", type=click.IntRange(min=1), help="How many canaries are guessed, if decided beforehand."
+)
 @click.option(
     "--config", type=click.Path(path_type=Path), metavar="FILE", help="Run the audits of this TOML file."
 )
@@ -78,7 +98,8 @@ _OF_A_VERDICT = (
 @click.option(
     "--error-budget",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help=f"The probability, at most, that anything alarms falsely.  [default: {ERROR_BUDGET:g}]",
+    help=f"The probability, at most, that anything alarms falsely.  [default: {ERROR_BUDGET:g}; with "
+    f"--canaries {CANARY_ERROR:g}]",
 )
 @click.option("--seed", type=click.IntRange(min=0), help="The root seed.  [default: 0]")
 @click.option(
@@ -133,8 +154,11 @@ def gate(
 
     Example: dpsco-verify gate mymodule:laplace --pair mymodule:pair --epsilon 1
     """
-    if sum(given is not None for given in (mechanism, settings["command"], config)) != 1:
-        raise click.UsageError("give one of MODULE:MECHANISM, --command and --config")
+    if (
+        sum(given is not None for given in (mechanism, settings["command"], settings["canaries"], config))
+        != 1
+    ):
+        raise click.UsageError("give one of MODULE:MECHANISM, --command, --canaries and --config")
     if config is None and select:
         raise click.UsageError("--select chooses among the audits of a --config")
     with _named_as_options(config):
@@ -166,14 +190,31 @@ def _gate(
         record = record if config is not None else with_options(record)
         write_reports(record, out, written, extra_files=certificates)
     print_report(record, Console())
+    for line in _of_the_scores(record):
+        click.echo(line)
     click.echo(f"Reports: {out}")
     sys.exit(record.exit_code)
+
+
+def _of_the_scores(record: AuditRecord) -> Iterator[str]:
+    """Yield what canaries' scores look like, which is no guarantee."""
+    for finding in record.claims:
+        found = finding.evidence
+        if "area_under_roc" in found:
+            rates = ", ".join(
+                f"TPR {quantity.value:.3g} at FPR {name.rpartition('_')[2]}"
+                for name, quantity in found.items()
+                if name.startswith("true_positive_rate_at_")
+            )
+            area = found["area_under_roc"].value
+            yield f"{finding.title}: AUROC {area:.3g}, {rates}; of these scores, and no guarantee"
 
 
 def _estimate(mechanism: str | None, config: Path | None, settings: dict[str, Any]) -> None:
     """Print a lower bound on ε for each pair."""
     given = [option_name(name) for name in _OF_A_VERDICT if settings[name] is not None]
     given += ["--config"] if config is not None else []
+    given += [f"--{name}" for name in _OF_CANARIES if settings[name] is not None]
     if given:
         raise click.UsageError(f"--estimate gates nothing and cannot be combined with {', '.join(given)}")
     chosen = _of_one_audit(mechanism, settings)
@@ -240,12 +281,32 @@ def _of_one_audit(mechanism: str | None, settings: dict[str, Any]) -> GateConfig
     """Return the gate that the options describe."""
     from dpsco_verify.gating.config import AuditEntry, GateConfig
 
+    if settings["canaries"] is not None:
+        return _of_canaries(settings)
+    for name in _OF_CANARIES:
+        if settings.pop(name) is not None:
+            raise click.UsageError(f"--{name} is for --canaries")
     if not settings["pair"]:
         raise click.UsageError("give at least one --pair")
     given = {name: value for name, value in settings.items() if name not in _OF_THE_RUN and value is not None}
     seeded = not given.pop("unseeded")
     entry = AuditEntry(mechanism=mechanism, seeded=seeded, **given)
     return GateConfig(audit=(entry,), **_of_the_run(settings))
+
+
+def _of_canaries(settings: dict[str, Any]) -> GateConfig:
+    """Return the gate of one audit by canaries."""
+    from dpsco_verify.gating.config import CanaryEntry, GateConfig
+
+    of_the_entry = {*_OF_A_VERDICT, *_OF_CANARIES, "delta", "name"} - {"canaries"}
+    for name, value in settings.items():
+        if name not in {*of_the_entry, *_OF_THE_RUN, "canaries"} and value not in (None, False, ()):
+            raise click.UsageError(f"--{name.replace('_', '-')} does not fit --canaries")
+    import msgspec
+
+    given = {name: settings[name] for name in of_the_entry if settings[name] is not None}
+    entry = msgspec.convert({"scores": settings["canaries"], **given}, type=CanaryEntry)
+    return GateConfig(canaries=(entry,), **{"error_budget": CANARY_ERROR, **_of_the_run(settings)})
 
 
 def _from_file(path: Path, settings: dict[str, Any]) -> GateConfig:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpsco_verify.errors import InputError
 
 if TYPE_CHECKING:
     from dpsco_verify.evidence import AuditRecord
     from dpsco_verify.gating.config import GateConfig
-    from dpsco_verify.gating.run import Planned
+    from dpsco_verify.gating.run import Planned, PlannedCanaries
 
 MORE = """\b
 MODULE:MECHANISM is mechanism(dataset, size, rng) and returns `size`
@@ -47,6 +47,14 @@ A configuration (--config) runs many audits on one error budget:
 In pyproject.toml the same tables stand under tool.dpsco-verify.
 
 \b
+--canaries audits training that you ran yourself, by the scores of canaries: a
+CSV file with the columns score and coin (1 in, 0 out), or an NPZ file with
+scores and coins, or scores_in and scores_out. Each canary was in by a fair
+coin. In a configuration: [[gate.canaries]] with scores = "scores.csv", a
+claim, and method, family, guesses, name, weight, expect, epsilon_of_interest
+or multiple_of_interest. One run shows little at small error budgets.
+
+\b
 --estimate asks for no claim: for each pair it prints a lower bound on epsilon
 at --delta, with its event, all with confidence 1 - error budget together.
 
@@ -76,6 +84,10 @@ _KEYWORDS = (
     "epsilon_of_interest",
     "multiple_of_interest",
     "name",
+    "canaries",
+    "method",
+    "family",
+    "guesses",
 )
 _GIVEN = re.compile(rf"(?<![\w-])({'|'.join(_KEYWORDS)})=")
 _IN_ANY_MESSAGE = {
@@ -123,20 +135,24 @@ def _phrased(text: str) -> str:
     return text
 
 
-def command_of(one: Planned, chosen: GateConfig, config: Path | None) -> str:
+def command_of(one: Planned | PlannedCanaries, chosen: GateConfig, config: Path | None) -> str:
     """Return the command that repeats an audit."""
     import msgspec
+
+    from dpsco_verify.gating.config import AuditEntry
 
     words = ["dpsco-verify", "gate"]
     if config is not None:
         words += ["--config", str(config), "--select", one.key, "--profile", chosen.profile.value]
     else:
-        entry = msgspec.structs.replace(one.entry, samples=one.samples)
-        words += [] if entry.mechanism is None else [entry.mechanism]
+        entry: Any = one.entry
+        if isinstance(entry, AuditEntry):
+            entry = msgspec.structs.replace(entry, samples=chosen.samples(entry))
+            words += [] if entry.mechanism is None else [entry.mechanism]
         for field in msgspec.structs.fields(entry):
             value = getattr(entry, field.name)
             if field.name != "mechanism" and value != field.default:
-                words += _option(field.name, value)
+                words += _option("canaries" if field.name == "scores" else field.name, value)
     words += [*_option("error_budget", chosen.error_budget), *_option("seed", chosen.seed)]
     return shlex.join(words)
 

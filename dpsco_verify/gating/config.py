@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from dpsco_verify.auditing.canaries import Family, Method
 from dpsco_verify.choices import (
     DEFAULT_PROFILE,
     ERROR_BUDGET,
@@ -129,13 +130,78 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             )
 
 
+class CanaryEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One audit by canaries.
+
+    Attributes
+    ----------
+    scores
+        The path of a CSV or NPZ file (:mod:`dpsco_verify.gating.score_files`).
+    epsilon, delta; rho; mu; renyi_alpha, renyi_epsilon
+        The claim: one of the four kinds. With another kind than (ε, δ), `delta` is where ε is told.
+    method, family
+        As :func:`dpsco_verify.auditing.audit_canaries` takes them.
+    guesses
+        How many canaries are guessed, if that was decided before there were scores.
+    name
+        What the report calls the training.
+    weight
+        Its share of the error budget, relative to the other audits.
+    epsilon_of_interest, multiple_of_interest, expect
+        As for other audits.
+    """
+
+    scores: Text
+    epsilon: float | None = None
+    delta: float | None = None
+    rho: float | None = None
+    mu: float | None = None
+    renyi_alpha: float | None = None
+    renyi_epsilon: float | None = None
+    method: Method = Method.ONE_RUN_F_DP
+    family: Family | None = None
+    guesses: Annotated[int, Meta(ge=1)] | None = None
+    name: Text | None = None
+    weight: Positive = 1.0
+    epsilon_of_interest: Positive | None = None
+    multiple_of_interest: Annotated[float, Meta(gt=1)] = MULTIPLE_OF_INTEREST
+    expect: Literal["not_violated", "violated"] = "not_violated"
+
+    @property
+    def title(self) -> str:
+        """What the report calls the training."""
+        return self.name or self.scores
+
+    def claimed(self) -> dict[str, Any]:
+        """Return the claim as :func:`dpsco_verify.auditing.audit_canaries` takes it.
+
+        Raises
+        ------
+        InputError
+            If there is none, or more than one, or its numbers are out of range.
+        """
+        others = {name: getattr(self, name) for name in ("rho", "mu", "renyi_alpha", "renyi_epsilon")}
+        if self.epsilon is not None and all(value is None for value in others.values()):
+            return {"epsilon": self.epsilon, "delta": self.delta}
+        try:
+            return {"claim": claim_from(epsilon=self.epsilon, **others), "delta": self.delta}
+        except InputError as error:
+            raise InputError(f"the audit of {self.title!r}: {error}") from None
+
+
 class GateConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A gate: the error budget of all its audits, the seed, the profile, and the audits."""
+    """A gate: the error budget of all its audits, the seed, the profile, and the audits, those by canaries apart."""
 
     error_budget: Annotated[float, Meta(gt=0, lt=1)] = ERROR_BUDGET
     seed: Annotated[int, Meta(ge=0)] = 0
     profile: Profile = DEFAULT_PROFILE
-    audit: Annotated[tuple[AuditEntry, ...], Meta(min_length=1)]
+    audit: tuple[AuditEntry, ...] = ()
+    canaries: tuple[CanaryEntry, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a gate without audits."""
+        if not self.audit and not self.canaries:
+            raise InputError("audit=[] and canaries=[]: the gate has no audits; give at least one")
 
     def samples(self, entry: AuditEntry) -> int:
         """Return how many outputs a data set the audit may draw."""

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing import (
     AuditResult,
     AuditVerdict,
+    CanaryAudit,
     EpsilonEstimate,
     MechanismError,
     audit,
+    audit_canaries,
     estimate_epsilon,
 )
 from dpsco_verify.auditing.pairs import require_pair
@@ -22,9 +25,11 @@ from dpsco_verify.auditing.program import Program
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import AuditRecord, Source
 from dpsco_verify.gating.audit_evidence import FindingNames
-from dpsco_verify.gating.config import AuditEntry, GateConfig
+from dpsco_verify.gating.canary_evidence import canary_finding
+from dpsco_verify.gating.config import AuditEntry, CanaryEntry, GateConfig
 from dpsco_verify.gating.load import load_mechanism, load_pairs, source_of
-from dpsco_verify.gating.record import gate_record
+from dpsco_verify.gating.record import gate_record, record_of
+from dpsco_verify.gating.score_files import load_scores
 from dpsco_verify.inference import ErrorBudget
 from dpsco_verify.privacy.claims import PrivacyClaim
 
@@ -62,6 +67,23 @@ class Planned:
         return ", ".join(self.entry.pairs)
 
 
+@dataclass(frozen=True, kw_only=True)
+class PlannedCanaries:
+    """An audit by canaries with its scores, loaded and checked."""
+
+    entry: CanaryEntry
+    id: str
+    reading: str
+    scores: tuple[FloatArray, FloatArray]
+    alpha: float
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """The name of the audit."""
+        return f"{self.id}/{self.reading}"
+
+
 def plan(config: GateConfig, select: Sequence[str] = ()) -> tuple[Planned, ...]:
     """Return the audits of a gate that `select` names (all, if empty), each by ``id`` or ``id/reading``.
 
@@ -73,20 +95,11 @@ def plan(config: GateConfig, select: Sequence[str] = ()) -> tuple[Planned, ...]:
     InputError
         If anything that an audit names is missing or unusable, or `select` names no audit.
     """
-    names = FindingNames()
-    keys: list[tuple[str, str]] = []
-    claims: list[PrivacyClaim] = []
+    claims = []
     for entry in config.audit:
         entry.require_one_mechanism()
         claims.append(entry.claim())
-        pairs = " ".join(name.rpartition(":")[2].removesuffix(".json") for name in entry.pairs)
-        keys.append(names.of(entry.title, f"{claims[-1]} {pairs}"))
-    weights = {"/".join(key): entry.weight for key, entry in zip(keys, config.audit, strict=True)}
-    budget = ErrorBudget.split(config.error_budget, weights)
-    known = {name for key in keys for name in (key[0], "/".join(key))}
-    for name in select:
-        if name not in known:
-            raise InputError(f"select={name!r} names no audit; give one of {', '.join(weights)}")
+    keys, _, budget = _named(config, claims, select)
     return tuple(
         Planned(
             entry=entry,
@@ -103,6 +116,50 @@ def plan(config: GateConfig, select: Sequence[str] = ()) -> tuple[Planned, ...]:
         for entry, key, claim in zip(config.audit, keys, claims, strict=True)
         if not select or {key[0], "/".join(key)} & set(select)
     )
+
+
+def plan_canaries(config: GateConfig, select: Sequence[str] = ()) -> tuple[PlannedCanaries, ...]:
+    """Return the audits by canaries of a gate that `select` names, their scores loaded.
+
+    Raises
+    ------
+    InputError
+        As :func:`plan`.
+    """
+    _, keys, budget = _named(config, [entry.claim() for entry in config.audit], select)
+    return tuple(
+        PlannedCanaries(
+            entry=entry,
+            id=key[0],
+            reading=key[1],
+            scores=load_scores(Path(entry.scores)),
+            alpha=budget.share("/".join(key)).alpha,
+            seed=config.seed,
+        )
+        for entry, key in zip(config.canaries, keys, strict=True)
+        if not select or {key[0], "/".join(key)} & set(select)
+    )
+
+
+def _named(
+    config: GateConfig, claims: Sequence[PrivacyClaim], select: Sequence[str]
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]], ErrorBudget]:
+    """Return the names of the audits, of those by canaries, and the budget split over both."""
+    names = FindingNames()
+    keys = []
+    for entry, claim in zip(config.audit, claims, strict=True):
+        pairs = " ".join(name.rpartition(":")[2].removesuffix(".json") for name in entry.pairs)
+        keys.append(names.of(entry.title, f"{claim} {pairs}"))
+    of_canaries = []
+    for one in config.canaries:
+        claimed = " ".join(f"{name} {value}" for name, value in one.claimed().items() if value is not None)
+        of_canaries.append(names.of(one.title, claimed))
+    shares = [*(entry.weight for entry in config.audit), *(entry.weight for entry in config.canaries)]
+    weights = {"/".join(key): share for key, share in zip([*keys, *of_canaries], shares, strict=True)}
+    for name in select:
+        if name not in {*weights, *(key.partition("/")[0] for key in weights)}:
+            raise InputError(f"select={name!r} names no audit; give one of {', '.join(weights)}")
+    return keys, of_canaries, ErrorBudget.split(config.error_budget, weights)
 
 
 def _pairs(entry: AuditEntry) -> Any:
@@ -125,7 +182,7 @@ def run_gate(
     *,
     select: Sequence[str] = (),
     profile: str | None = None,
-    reproduce: Callable[[Planned], str] | None = None,
+    reproduce: Callable[[Planned | PlannedCanaries], str] | None = None,
     progress: Progress | None = None,
 ) -> tuple[AuditRecord, Mapping[str, bytes]]:
     """Run the audits of a gate and return the record with the certificates by path.
@@ -149,13 +206,14 @@ def run_gate(
         If a mechanism cannot be audited; nothing is concluded then about any.
     """
     started = time.perf_counter()
-    planned = plan(config, select)
+    planned, with_canaries = plan(config, select), plan_canaries(config, select)
+    total = len(planned) + len(with_canaries)
     results: list[AuditResult] = []
     for number, one in enumerate(planned):
         if progress is not None:
-            progress(number, len(planned), one.key)
+            progress(number, total, one.key)
         results.append(_audited(one))
-    return gate_record(
+    record, certificates = gate_record(
         results,
         error_budget=config.error_budget,
         seed=config.seed,
@@ -167,6 +225,51 @@ def run_gate(
         reproduce=None if reproduce is None else [reproduce(one) for one in planned],
         expected=[AuditVerdict(one.entry.expect) for one in planned],
     )
+    if not with_canaries:
+        return record, certificates
+    findings, levels = list(record.claims), dict(record.error_budget.by_claim)
+    for number, scored in enumerate(with_canaries, len(planned)):
+        if progress is not None:
+            progress(number, total, scored.key)
+        finding, certificate = canary_finding(
+            _of_canaries(scored),
+            id_=scored.id,
+            reading=scored.reading,
+            reproduce="" if reproduce is None else reproduce(scored),
+            expected=AuditVerdict(scored.entry.expect),
+        )
+        findings.append(finding)
+        levels[finding.key] = scored.alpha
+        if certificate is not None and finding.certificate is not None:
+            certificates[finding.certificate] = certificate
+    whole = record_of(
+        findings,
+        levels,
+        error_budget=config.error_budget,
+        seed=config.seed,
+        profile=record.profile,
+        seconds=time.perf_counter() - started,
+    )
+    return whole, certificates
+
+
+def _of_canaries(one: PlannedCanaries) -> CanaryAudit:
+    entry = one.entry
+    try:
+        return audit_canaries(
+            *one.scores,
+            **entry.claimed(),
+            method=entry.method,
+            family=entry.family,
+            guesses=entry.guesses,
+            alpha=one.alpha,
+            epsilon_of_interest=entry.epsilon_of_interest,
+            multiple_of_interest=entry.multiple_of_interest,
+            seed=one.seed,
+            name=entry.title,
+        )
+    except InputError as error:
+        raise InputError(f"canaries={entry.scores!r}: {error}") from None
 
 
 def _audited(one: Planned) -> AuditResult:

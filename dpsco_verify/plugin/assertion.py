@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,7 @@ from dpsco_verify.plugin import encoded_finding, message
 from dpsco_verify.plugin.asked_audit import AskedAudit
 from dpsco_verify.plugin.judging import judged, members
 
-_OF_THE_SESSION = {
+OF_THE_SESSION = {
     "alpha": "the session's error budget is split over its tests; set --dpsco-error-budget",
     "seed": "the seeds come from the session's; set --dpsco-seed",
 }
@@ -35,7 +35,7 @@ def run_audit(
     of flaky tests cannot take a violation back.
     """
     __tracebackhide__ = True
-    _require_known(options)
+    require_known(options)
     if asked.number in asked.test.violations:
         raise AssertionError(asked.test.violations[asked.number])
     level = asked.test.charge()
@@ -55,7 +55,7 @@ def run_audit(
     except BaseException as error:
         _book_failure(asked, name, level, error)
         raise
-    _book(
+    book(
         asked,
         verdict=result.verdict,
         level=level,
@@ -70,12 +70,13 @@ def run_audit(
     return result
 
 
-def _require_known(options: Mapping[str, Any]) -> None:
+def require_known(options: Mapping[str, Any], of: Callable[..., Any] = audit) -> None:
+    """Refuse options that the session chooses, or that an audit does not take."""
     __tracebackhide__ = True
-    known = sorted({*inspect.signature(audit).parameters} - {*_OF_THE_SESSION})
+    known = sorted({*inspect.signature(of).parameters} - {*OF_THE_SESSION})
     for name, value in options.items():
-        if name in _OF_THE_SESSION:
-            raise InputError(f"{name}={value!r} is not for a test to choose: {_OF_THE_SESSION[name]}")
+        if name in OF_THE_SESSION:
+            raise InputError(f"{name}={value!r} is not for a test to choose: {OF_THE_SESSION[name]}")
         if name not in known:
             raise InputError(
                 f"{name}={value!r} is not an argument of assert_private; give some of {', '.join(known)}"
@@ -84,7 +85,7 @@ def _require_known(options: Mapping[str, Any]) -> None:
 
 def _book_failure(asked: AskedAudit, name: str, level: float, error: BaseException) -> None:
     said = " ".join(f"{type(error).__name__}: {error}".split())
-    _book(
+    book(
         asked,
         verdict=AuditVerdict.UNDECIDED,
         level=level,
@@ -93,7 +94,7 @@ def _book_failure(asked: AskedAudit, name: str, level: float, error: BaseExcepti
     )
 
 
-def _book(
+def book(
     asked: AskedAudit,
     *,
     verdict: AuditVerdict,
@@ -101,6 +102,7 @@ def _book(
     line: str,
     found: encoded_finding.EncodedFinding | None,
 ) -> None:
+    """Keep what an audit found until a report of the test carries it to the session."""
     payload = {
         "number": asked.number,
         "verdict": verdict.value,

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from dpsco_verify.auditing import AuditResult
+from dpsco_verify.auditing import AuditResult, CanaryAudit
 from dpsco_verify.evidence import Finding, Stance, Verdict
 from dpsco_verify.gating.audit_evidence import METHOD, REFERENCE, STATEMENT, FindingNames, audit_finding
+from dpsco_verify.gating.canary_evidence import canary_finding
 from dpsco_verify.plugin.asked_audit import AskedAudit
 
 _NO_VERDICT = "no-verdict"
@@ -29,6 +30,15 @@ def of_result(result: AuditResult, asked: AskedAudit) -> EncodedFinding:
     finding, certificate = audit_finding(
         result, id_=id_, reading=reading, label=asked.test.name, reproduce=asked.test.command
     )
+    return EncodedFinding(
+        finding=encode(finding), certificate=None if certificate is None else certificate.decode()
+    )
+
+
+def of_canaries(result: CanaryAudit, asked: AskedAudit) -> EncodedFinding:
+    """Return the finding of an audit by canaries."""
+    id_, reading = _named(asked, str(result.claim))
+    finding, certificate = canary_finding(result, id_=id_, reading=reading, reproduce=asked.test.command)
     return EncodedFinding(
         finding=encode(finding), certificate=None if certificate is None else certificate.decode()
     )

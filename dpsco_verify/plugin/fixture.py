@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpsco_verify.auditing import AuditResult
+    from dpsco_verify.auditing import AuditResult, CanaryAudit
     from dpsco_verify.plugin.settings import Settings
     from dpsco_verify.plugin.shares import AuditedTest
     from dpsco_verify.privacy.claims import PrivacyClaim
@@ -100,3 +100,34 @@ class AssertPrivate:
             test=self._test, number=self._calls, settings=self._settings, own_samples=samples is not None
         )
         return run_audit(asked, mechanism, arguments, options)
+
+    def canaries(self, scores_in: Any, scores_out: Any, **options: Any) -> CanaryAudit:
+        """Audit a training run by the scores of its canaries, and fail the test unless the claim stands.
+
+        Parameters
+        ----------
+        scores_in, scores_out, options
+            As :func:`dpsco_verify.auditing.audit_canaries` takes them; but the level and the seed are the session's.
+            One run shows little at small levels: set ``--dpsco-error-budget``.
+
+        Returns
+        -------
+        CanaryAudit
+            The result, whose verdict is ``not_violated``.
+
+        Raises
+        ------
+        AssertionError
+            If the claim is violated.
+        pytest.fail.Exception
+            If the audit could not decide.
+        InputError
+            For a bad argument.
+        """
+        __tracebackhide__ = True
+        from dpsco_verify.plugin.asked_audit import AskedAudit  # noqa: PLC0415  pytest is to start at once
+        from dpsco_verify.plugin.canaries import run_canaries  # noqa: PLC0415  the same
+
+        self._calls += 1
+        asked = AskedAudit(test=self._test, number=self._calls, settings=self._settings, own_samples=False)
+        return run_canaries(asked, scores_in, scores_out, options)

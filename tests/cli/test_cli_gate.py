@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from dpsco_verify.choices import Relation
 from dpsco_verify.cli import main
-from dpsco_verify.gating.config import AuditEntry
+from dpsco_verify.gating.config import AuditEntry, CanaryEntry
 
 MODULE = """
     import numpy as np
@@ -391,6 +391,7 @@ def test_the_command_that_repeats_an_audit_has_all_that_was_given(here):
 def test_the_options_of_an_audit_are_those_of_a_configuration():
     options = {option.name for option in main.commands["gate"].params}
     entry = set(AuditEntry.__struct_fields__) - {"weight", "seeded"}
+    entry |= (set(CanaryEntry.__struct_fields__) - {"weight", "scores"}) | {"canaries"}
     run = {"config", "select", "profile", "error_budget", "seed", "out", "formats", "unseeded", "estimate"}
     assert options == entry | run
 

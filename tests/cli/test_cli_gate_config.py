@@ -167,8 +167,8 @@ def test_pyproject_has_the_same_table(here):
 BAD = {
     "no TOML": ("[gate", "is not valid TOML"),
     "nothing": ("", "missing required field `gate`"),
-    "no audit": ("[gate]\nseed = 1\n", "missing required field `audit`"),
-    "no audits": ("[gate]\naudit = []\n", "length >= 1"),
+    "no audit": ("[gate]\nseed = 1\n", "the gate has no audits"),
+    "no audits": ("[gate]\naudit = []\n", "the gate has no audits"),
     "another table": ("[gates]\n" + ONE, "unknown field `gates`"),
     "unknown setting": ("[gate]\nbudget = 1e-6\n" + ONE, "unknown field `budget`"),
     "unknown key": (ONE + "epsilon = 1\nepsilonn = 2\n", "unknown field `epsilonn` - at `$.gate.audit[0]`"),

@@ -23,6 +23,7 @@ from dpsco_verify.auditing.canaries.scores import RankedScores
 from dpsco_verify.choices import CANARY_ERROR, EPSILON_FOR_NONE, MULTIPLE_OF_INTEREST
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import AuditVerdict
+from dpsco_verify.evidence.checker import CanaryEvidence
 from dpsco_verify.privacy.claims import ApproximateDP, GaussianDP, PrivacyClaim, PureDP
 from dpsco_verify.validation import (
     require_integer,
@@ -51,6 +52,8 @@ class _Test(Protocol):
     ) -> Callable[[float], bool]: ...
 
     def told(self, index: int) -> str: ...
+
+    def witness(self, index: int, lines: TradeOffLines, alpha: float, null: str) -> CanaryEvidence: ...
 
 
 def audit_canaries(
@@ -165,6 +168,9 @@ def audit_canaries(
         inside=ranked.inside,
         outside=ranked.outside,
         seen=test.told(refuting or 0),
+        witness=None
+        if refuting is None
+        else test.witness(refuting, lines, level, f"{' '.join(name.split())}: {stated}"),
         area_under_roc=area,
         true_positive_rates=tuple(
             (rate, of_scores.true_positive_rate(inside, outside, rate)) for rate in of_scores.LOW_RATES

@@ -9,6 +9,8 @@ sharper ones.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +18,7 @@ import numpy as np
 
 from dpsco_verify.arrays import ArrayLike, FloatArray
 from dpsco_verify.errors import InputError
+from dpsco_verify.evidence.checker import Order, order
 from dpsco_verify.privacy import gaussian_delta
 from dpsco_verify.privacy.claims import GaussianDP, PrivacyClaim
 
@@ -24,6 +27,7 @@ _GAUSSIAN_POINTS = 400
 _SPREAD = 9.0
 """Orders of a Gaussian law reach from its corner, the FPR Φ(−μ/2), to an FPR of about Φ(−9) ≈ 1e-19."""
 _ROUNDING = 1e-12
+_MOST_ORDERS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +51,23 @@ class TradeOffLines:
         rising = (self.slopes * x + self.offsets).min(axis=-1)
         falling = (1.0 - (1.0 - self.offsets - x) / self.slopes).min(axis=-1)
         return np.asarray(np.clip(np.minimum(rising, falling), 0.0, 1.0), dtype=np.float64)
+
+    def binding(self, q: float) -> list[float]:
+        """Return the slopes of the two lines, rising and falling, that are the smallest at q."""
+        rising = (self.slopes * q + self.offsets).argmin()
+        falling = (1.0 - (1.0 - self.offsets - q) / self.slopes).argmin()
+        return [float(self.slopes[rising]), float(self.slopes[falling])]
+
+    def few(self, slopes: Iterable[float]) -> tuple[Order, ...]:
+        """Return the orders of some slopes, as a certificate has them, at most 100."""
+        offsets = dict(zip(self.slopes.tolist(), self.offsets.tolist(), strict=True))
+        chosen = sorted(set(slopes))
+        chosen = chosen[:: -(-len(chosen) // _MOST_ORDERS)]
+        return tuple(
+            order(math.log(slope), min(float(offsets[slope]) * (1.0 + _ROUNDING), 1.0))
+            for slope in chosen
+            if offsets[slope] < 1.0
+        )
 
     @cached_property
     def inverse(self) -> tuple[FloatArray, FloatArray]:

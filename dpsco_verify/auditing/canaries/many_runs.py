@@ -15,18 +15,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from dpsco_verify.auditing.canaries.families import Family
 from dpsco_verify.auditing.canaries.lines import TradeOffLines
 from dpsco_verify.auditing.canaries.scores import RankedScores
+from dpsco_verify.evidence.checker import ScoresBeyond
 from dpsco_verify.inference.binomial import (
     at_least,
     clopper_pearson_lower,
     clopper_pearson_upper,
     critical_count,
 )
+from dpsco_verify.inference.witnesses import LEVEL_ROUNDING
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,22 @@ class ManyRuns:
             )
             >= power
             for at, count in reachable
+        )
+
+    def witness(self, index: int, lines: TradeOffLines, alpha: float, null: str) -> ScoresBeyond:
+        """Return the witness of a refutation at one threshold."""
+        share, at = alpha / len(self.thresholds), self.thresholds[index]
+        rate = at.rate_upper(share)
+        return ScoresBeyond(
+            null_hypothesis=null,
+            # The rate's tail is half of the share up to rounding, and the other one smaller.
+            alpha=str(Fraction(share * LEVEL_ROUNDING)),
+            orders=lines.few(lines.binding(rate)),
+            hits=at.hits,
+            others=at.size_other,
+            beyond=at.beyond,
+            size=at.size,
+            rate=str(Fraction(rate)),
         )
 
     def told(self, index: int) -> str:

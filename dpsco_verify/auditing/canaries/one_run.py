@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -15,6 +16,7 @@ from dpsco_verify.auditing.canaries.families import Family
 from dpsco_verify.auditing.canaries.guesses import Guesses
 from dpsco_verify.auditing.canaries.lines import TradeOffLines
 from dpsco_verify.auditing.canaries.scores import RankedScores
+from dpsco_verify.evidence.checker import RightGuesses
 from dpsco_verify.inference.binomial import at_least
 
 Rule = Callable[[TradeOffLines, Guesses, int, float], bool]
@@ -92,6 +94,26 @@ class OneRun:
         return lambda parameter: any(
             float(at_least(count, plan.number, family.accuracy(parameter, delta, plan.guessed))) >= power
             for plan, count in reachable
+        )
+
+    def witness(self, index: int, lines: TradeOffLines, alpha: float, null: str) -> RightGuesses:
+        """Return the witness of a refutation by one number of guesses."""
+        plan, correct, level = self.plans[index], self.correct[index], alpha * self.plans[index].weight
+        return RightGuesses(
+            null_hypothesis=null,
+            alpha=str(Fraction(level)),
+            orders=lines.few(
+                recursion.lines_used(
+                    lines,
+                    correct=correct,
+                    guesses=plan.number,
+                    canaries=plan.effective_canaries,
+                    alpha=level,
+                )
+            ),
+            correct=correct,
+            guesses=plan.number,
+            canaries=str(Fraction(plan.effective_canaries)),
         )
 
     def told(self, index: int) -> str:

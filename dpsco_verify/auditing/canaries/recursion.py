@@ -36,6 +36,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing.canaries.lines import TradeOffLines
 
@@ -87,6 +89,28 @@ def least_total(
         if tail > 2.0:
             break
     return tail
+
+
+def lines_used(
+    lines: TradeOffLines, *, correct: int, guesses: int, canaries: float, alpha: float
+) -> set[float]:
+    """Return the slopes e^ε of the claim's lines that some step of the recursion rests on."""
+    a, b = lines.inverse
+    used: set[float] = set()
+    tail, above = alpha, 0.0
+    for k in range(correct, 0, -1):
+        r = (k * tail + above) / canaries
+        values = np.where(a <= 1.0, a * r + b, b - a * (1.0 - r))
+        best = int(values.argmax())
+        # A rising line's slope is 1/e^ε, to the rounding of a quotient.
+        slope = float(a[best])
+        used.add(slope if slope > 1.0 else float(lines.slopes[np.abs(lines.slopes * slope - 1.0).argmin()]))
+        above += tail
+        least = (canaries * max(float(values[best]), 0.0) + above) / (guesses - k + 1)
+        if least <= tail or least > 1.0:
+            break
+        tail = least
+    return used
 
 
 @cache

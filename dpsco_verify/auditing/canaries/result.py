@@ -10,6 +10,7 @@ from dpsco_verify.auditing.canaries.methods import Method
 from dpsco_verify.auditing.canaries.pictures import roc_plot, score_plot
 from dpsco_verify.errors import no_truth_value
 from dpsco_verify.evidence import AuditVerdict, LinePlot
+from dpsco_verify.evidence.checker import CanaryEvidence
 from dpsco_verify.privacy.claims import PrivacyClaim
 
 
@@ -69,6 +70,8 @@ class CanaryAudit:
         How many canaries were in, and out.
     seen
         What was seen, in words.
+    witness
+        Of a violation: the counts and the orders of the claim that show it, for a certificate.
     area_under_roc, true_positive_rates
         AUROC, and (FPR, TPR) at low FPR: of these scores, without any guarantee.
     canaries_needed
@@ -93,6 +96,7 @@ class CanaryAudit:
     inside: int
     outside: int
     seen: str
+    witness: CanaryEvidence | None = field(repr=False)
     area_under_roc: float
     true_positive_rates: tuple[tuple[float, float], ...]
     canaries_needed: int | None

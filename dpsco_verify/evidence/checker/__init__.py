@@ -35,6 +35,7 @@ from dpsco_verify.evidence.checker.arithmetic import (
     shown,
     upper_tail,
 )
+from dpsco_verify.evidence.checker.canaries import CanaryEvidence, Order, RightGuesses, ScoresBeyond, order
 from dpsco_verify.evidence.checker.certificate import (
     OWN,
     Certificate,
@@ -83,6 +84,7 @@ __all__ = [
     "AccumulatedMeanEvidence",
     "Between",
     "ByReading",
+    "CanaryEvidence",
     "Cell",
     "Certificate",
     "Claims",
@@ -100,11 +102,14 @@ __all__ = [
     "MeanRun",
     "Null",
     "OneOf",
+    "Order",
     "OwnMechanismEvidence",
     "Parameters",
     "Rational",
     "Rejected",
+    "RightGuesses",
     "Scope",
+    "ScoresBeyond",
     "Shows",
     "Sides",
     "Unreadable",
@@ -116,6 +121,7 @@ __all__ = [
     "concentrated",
     "evaluate",
     "issue",
+    "order",
     "rational",
     "require",
     "require_steps",

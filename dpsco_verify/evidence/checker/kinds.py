@@ -12,6 +12,7 @@ import msgspec
 
 from dpsco_verify.evidence.checker.accumulation import AccumulatedEventEvidence, AccumulatedMeanEvidence
 from dpsco_verify.evidence.checker.arithmetic import Rejected, Unreadable, rational, require, shown
+from dpsco_verify.evidence.checker.canaries import CanaryEvidence, RightGuesses, ScoresBeyond
 from dpsco_verify.evidence.checker.certificate import OWN, Certificate, Draw, evaluate
 from dpsco_verify.evidence.checker.nulls import Null
 from dpsco_verify.evidence.checker.statistical import (
@@ -37,10 +38,12 @@ EVIDENCE_KINDS: tuple[type[Evidence], ...] = (
     AccumulatedMeanEvidence,
     AccumulatedEventEvidence,
     OwnMechanismEvidence,
+    RightGuesses,
+    ScoresBeyond,
 )
 """Observations, for the null hypotheses that readings admit; every other kind belongs to the statement that uses it."""
 
-_OF_NO_PAPER = (OwnMechanismEvidence, WholeRunPrivacy)
+_OF_NO_PAPER = (OwnMechanismEvidence, CanaryEvidence, WholeRunPrivacy)
 """What speaks of a mechanism or a run of the user's own."""
 
 MOST_BYTES = 50_000_000
