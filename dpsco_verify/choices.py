@@ -5,10 +5,18 @@ The command line and the pytest plugin offer what stands here, and the packages 
 
 from __future__ import annotations
 
+import difflib
 import enum
+from collections.abc import Iterable
 from typing import Literal, get_args
 
 from dpsco_verify.errors import InputError
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return up to three of the names that `name` may have been meant for: the most alike, or else the first."""
+    names = list(known)
+    return ", ".join(difflib.get_close_matches(name, names, n=3) or names[:3])
 
 
 class Profile(enum.StrEnum):

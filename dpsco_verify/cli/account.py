@@ -51,6 +51,8 @@ def account(
 
     if epsilon is None and delta is None:
         epsilon, delta = 1.0, 1e-6
+    if plot is not None and plot.suffix.lower() != ".svg":
+        raise InputError(f"plot={str(plot)!r} is not an SVG file; give a name that ends in .svg")
     run = WholeRun(n=n, sigma=sigma, lipschitz=lipschitz, points=points, batch_size=batch_size, epochs=epochs)
     found = accounting.account(run, epsilon=epsilon, delta=delta)
     if plot is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpsco_verify.choices import ERROR_BUDGET, ExecutorKind, Profile
+from dpsco_verify.choices import ERROR_BUDGET, ExecutorKind, Profile, nearest
 from dpsco_verify.cli.options import ChoiceOf, chosen_executor, executor_options
 from dpsco_verify.cli.progress import progress
 from dpsco_verify.errors import InputError
@@ -128,5 +128,7 @@ def _selected(exhibits: Sequence[Judged], ids: Sequence[str]) -> tuple[Judged, .
     known = {exhibit.id: exhibit for exhibit in exhibits}
     for name in ids:
         if name not in known:
-            raise InputError(f"select={name!r} is not an exhibit; give one of {', '.join(known)}")
+            raise InputError(
+                f"select={name!r} is not an exhibit; give an id that the table prints, such as {nearest(name, known)}"
+            )
     return tuple(exhibit for exhibit in exhibits if not ids or exhibit.id in ids)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from dpsco_verify.choices import ERROR_BUDGET
+from dpsco_verify.choices import ERROR_BUDGET, nearest
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import Paper
 from dpsco_verify.evidence.checker import Kinds, Null, Rejected, Witness
@@ -143,9 +143,10 @@ class Ledger:
         claims = self.claims
         for name in names:
             if not any(name in (claim.statement.id, claim.key) for claim in claims):
-                known = ", ".join(dict.fromkeys(claim.statement.id for claim in claims))
+                known = dict.fromkeys(key for claim in claims for key in (claim.statement.id, claim.key))
                 raise InputError(
-                    f"id={name!r} names no claim; give one of {known}, or id/reading from `dpsco-verify claims`"
+                    f"id={name!r} names no claim; give an id or id/reading of `dpsco-verify claims`, such as "
+                    f"{nearest(name, known)}"
                 )
         return tuple(claim for claim in claims if {claim.statement.id, claim.key} & set(names))
 

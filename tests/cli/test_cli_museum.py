@@ -64,7 +64,9 @@ def test_bad_usage_is_one_line_and_exit_code_2():
     result = run("--select", "no-such-thing")
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
-    assert "select='no-such-thing' is not an exhibit; give one of threshold-release," in result.stderr
+    assert (
+        "select='no-such-thing' is not an exhibit; give an id that the table prints, such as" in result.stderr
+    )
     result = run("--error-budget", "2", *selected(FAST))
     assert result.exit_code == 2
     assert "total=2.0" in result.stderr
