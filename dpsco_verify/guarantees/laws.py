@@ -75,6 +75,10 @@ def equal_law(
     def either(dataset: str, size: int, rng: np.random.Generator) -> Any:
         return (first if dataset == _FIRST else second)(size, rng)
 
+    # As for a mechanism: False says that a function has randomness of its own.
+    vars(either)["takes_rng"] = all(getattr(f, "takes_rng", True) for f in (first, second))
+    # As for a mechanism: False says that a function has randomness of its own.
+    vars(either)["takes_rng"] = all(getattr(f, "takes_rng", True) for f in (first, second))
     found = audit(
         either,
         _FIRST,

@@ -1,0 +1,333 @@
+"""All checks of an optimiser's claims, under one error budget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from dpsco_verify.choices import ERROR_BUDGET, FEWEST_SAMPLES
+from dpsco_verify.errors import InputError
+from dpsco_verify.guarantees.optimiser.bank import chosen
+from dpsco_verify.guarantees.optimiser.fits import Optimiser, Place
+from dpsco_verify.guarantees.optimiser.laws import (
+    INVARIANCES,
+    Accepted,
+    judge_invariance,
+    judge_privacy,
+    judge_seed,
+    sizes_accepted,
+)
+from dpsco_verify.guarantees.optimiser.neighbours import Instances, candidates
+from dpsco_verify.guarantees.optimiser.report import OptimiserReport, Trial
+from dpsco_verify.guarantees.optimiser.risk import (
+    Instance,
+    RiskClaim,
+    Runs,
+    instances,
+    judge_in_set,
+    judge_queries,
+    judge_risk,
+    pilot,
+    require_sizes,
+    worst,
+)
+from dpsco_verify.guarantees.result import GuaranteeResult, name_of
+from dpsco_verify.inference import ErrorBudget
+from dpsco_verify.validation import (
+    require_integer,
+    require_non_negative,
+    require_open_interval,
+    require_positive,
+)
+
+_WEIGHT_OF_INVARIANCES = 0.25
+_STEPS = ("deterministic_given_seed", "risk", "in_set", "gradient_queries", "privacy", *INVARIANCES)
+
+Progress = Callable[[int, int, str], None]
+
+
+def check_optimiser(
+    fit: Any,
+    *,
+    risk: RiskClaim | None = None,
+    privacy: Callable[..., Any] | bool = True,
+    gradient_queries: Callable[..., float] | None = None,
+    deterministic_given_seed: bool = True,
+    invariances: Sequence[str] = ("permutation",),
+    outliers: bool = True,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    audit_at: tuple[float, float] = (1.0, 0.01),
+    problems: Sequence[str] | None = None,
+    losses: Sequence[str] | None = None,
+    sizes: Sequence[int] = (100, 1000),
+    runs: int = 400,
+    samples: int = 4000,
+    batched: bool = False,
+    alpha: float = ERROR_BUDGET,
+    seed: int = 0,
+    time_limit: float = 60.0,
+    name: str | None = None,
+    progress: Progress | None = None,
+) -> OptimiserReport:
+    """Hold a private optimiser to its claims on the bank of problems.
+
+    Parameters
+    ----------
+    fit
+        ``fit(data, L, D, epsilon, delta, rng)`` returns a point w of the set W, shape (d,), for data of shape (n, k).
+        It is told `loss` and `convex_set` too where its signature has these names; without `convex_set`, W is the ball
+        of diameter D about 0. ValueError refuses the data. Or else a
+        :class:`~dpsco_verify.auditing.program.Program`, which is sent
+        ``{"data", "L", "D", "epsilon", "delta", "loss", "set"}`` as the data set.
+    risk
+        ``risk(n, d, L, D, epsilon, delta)``, a bound of E F(w) − min F; it is told `problem`, its name, too where it
+        takes that. None claims nothing.
+    privacy
+        ``privacy(n, d, L, D, epsilon, delta)`` for replace-one neighbours, a pair (ε, δ) or any claim of
+        :mod:`dpsco_verify.privacy.claims`; True claims (epsilon, delta) itself, False nothing.
+    gradient_queries
+        ``gradient_queries(n, d, L, D, epsilon, delta)``: no run asks ``loss.subgradient`` for more single points.
+    deterministic_given_seed
+        Whether it claims that `rng` decides its output.
+    invariances
+        Claims that a symmetry of the data is one of the output's law: ``permutation`` of the records, ``scaling`` of
+        the data and L by 2, ``rotation`` (the last two of linear losses).
+    outliers
+        Whether the privacy is claimed also for records whose gradients are longer than L, which are then clipped; data
+        that it refuses are not held against it.
+    epsilon, delta
+        The privacy that it has to spend on the bank.
+    audit_at
+        The (ε, δ) that it has to spend where its privacy and its invariances are judged: a larger δ, since violations
+        at a tiny one show to nobody who has only some thousands of outputs.
+    problems, losses
+        Names of problems of the bank (:data:`~dpsco_verify.guarantees.optimiser.BANK`), by default all synthetic ones;
+        and the losses that it is for, by default all if it is told the loss.
+    sizes
+        Numbers of points n.
+    runs, samples
+        Runs on the worst instance; outputs on each data set of the audits.
+    batched
+        Whether it takes data of shape (R, n, k) and returns shape (R, d).
+    alpha
+        The probability, at most, that an optimiser of which every claim is true is found violated by anything.
+    seed
+        The root seed.
+    time_limit
+        Seconds that up to 500 runs may take together.
+    name
+        How the report names it.
+    progress
+        Called with the number of checks done, of all, and the name of the next.
+
+    Raises
+    ------
+    InputError
+        For a bad argument, or a claim that is no positive finite number.
+    FunctionError, MechanismError
+        If it raises anything but ValueError, hangs, changes its data, or returns what is no point.
+
+    Notes
+    -----
+    The error budget is split over the claims before anything is drawn; membership in W, the seed and the gradient
+    queries are judged exactly.
+    """
+    started = time.perf_counter()
+    unknown = [which for which in invariances if which not in INVARIANCES]
+    if unknown:
+        raise InputError(f"invariances={unknown[0]!r} is unknown; give some of {', '.join(INVARIANCES)}")
+    optimiser = Optimiser(fit, name=name or name_of(fit), batched=batched, time_limit=time_limit)
+    if losses is None and not optimiser.takes_loss:
+        raise InputError(
+            f"losses=None does not say what {optimiser.name} minimises, as it takes no loss; name its losses"
+        )
+    weights = dict.fromkeys(invariances, _WEIGHT_OF_INVARIANCES)
+    weights |= {"risk": 1.0} if risk is not None else {}
+    weights |= {"privacy": 1.0} if privacy is not False else {}
+    alpha = require_open_interval("alpha", alpha, 0.0, 1.0)
+    given = (require_positive("epsilon", epsilon), require_non_negative("delta", delta))
+    checks = _Checks(
+        optimiser=optimiser,
+        losses=losses,
+        at=(require_positive("audit_at", audit_at[0]), require_non_negative("audit_at", audit_at[1])),
+        budget=ErrorBudget.split(alpha, weights) if weights else None,
+        samples=require_integer("samples", samples, minimum=FEWEST_SAMPLES),
+        seed=require_integer("seed", seed, minimum=0),
+        time_limit=time_limit,
+        progress=progress,
+    )
+    places = list(
+        instances(
+            chosen(problems, losses, any_set=optimiser.takes_set),
+            require_sizes(sizes),
+            epsilon=given[0],
+            delta=given[1],
+        )
+    )
+    checks.of_the_seed(claimed=deterministic_given_seed)
+    trials = checks.on_the_bank(places, risk, runs=require_integer("runs", runs, minimum=1))
+    if gradient_queries is not None:
+        checks.book("gradient_queries", judge_queries(optimiser, places, gradient_queries, seed=seed))
+    if privacy is not False:
+        checks.of_privacy(None if privacy is True else privacy, outliers=outliers)
+    for which in invariances:
+        checks.of_invariance(which)
+    return OptimiserReport(
+        name=optimiser.name,
+        results=tuple(checks.results),
+        trials=trials,
+        skipped=tuple(checks.skipped),
+        alpha=alpha,
+        epsilon=given[0],
+        delta=given[1],
+        seed=seed,
+        seconds=time.perf_counter() - started,
+    )
+
+
+@dataclass(kw_only=True)
+class _Checks:
+    """The checks of one optimiser as they are made, and what they came to."""
+
+    optimiser: Optimiser
+    losses: Sequence[str] | None
+    at: tuple[float, float]
+    budget: ErrorBudget | None
+    samples: int
+    seed: int
+    time_limit: float
+    progress: Progress | None
+    results: list[GuaranteeResult] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+
+    @cached_property
+    def _where(self) -> tuple[Instances, Place, Accepted]:
+        """The first data sets of which the optimiser takes some, or the last that were tried."""
+        for data in candidates(self.losses, any_set=self.optimiser.takes_set):
+            place = Place(task=data.task(), epsilon=self.at[0], delta=self.at[1])
+            accepted = sizes_accepted(self.optimiser, data, place, seed=self.seed)
+            if any(refusal is None for refusal in accepted.values()):
+                break
+        return data, place, accepted
+
+    @property
+    def data(self) -> Instances:
+        """The data sets on which laws are judged."""
+        return self._where[0]
+
+    @property
+    def place(self) -> Place:
+        """The task and the privacy there."""
+        return self._where[1]
+
+    @property
+    def accepted(self) -> Accepted:
+        """Which numbers of records the optimiser takes there."""
+        return self._where[2]
+
+    def book(self, kind: str, found: GuaranteeResult | str) -> None:
+        """Take a result, or the reason why there is none."""
+        if isinstance(found, str):
+            self.skipped.append((kind, found))
+        else:
+            self.results.append(found)
+
+    def of_the_seed(self, *, claimed: bool) -> None:
+        """Judge whether the generator decides the output; where it does not, audits are told so."""
+        self._tell("deterministic_given_seed")
+        taken = [n for n, refusal in self.accepted.items() if refusal is None]
+        if not taken:
+            if claimed:
+                self.book("deterministic_given_seed", self._refusal)
+            return
+        found = judge_seed(self.optimiser, self.place, self.data.ordered(taken[-1]), seed=self.seed)
+        if found.counterexample is not None:
+            self.optimiser.takes_rng = False
+        if claimed:
+            self.book("deterministic_given_seed", found)
+
+    def on_the_bank(
+        self, places: Sequence[Instance], risk: RiskClaim | None, *, runs: int
+    ) -> tuple[Trial, ...]:
+        """Search the bank for the worst instance, judge the risk there, and whether all outputs lay in W."""
+        self._tell("risk")
+        bank = Runs(self.optimiser, seed=self.seed)
+        tried, refusals = pilot(bank, places, risk)
+        found = worst(tried)
+        if risk is not None and found is None:
+            self.book(
+                "risk",
+                "the claimed bound is at least LD on every instance"
+                if tried
+                else f"it refuses every instance ({refusals[0]})",
+            )
+        elif found is not None:
+            level = self._level("risk")
+            self.book(
+                "risk",
+                judge_risk(
+                    bank,
+                    *found,
+                    name=self.optimiser.name,
+                    alpha=level,
+                    samples=runs,
+                    seed=self.seed,
+                    tried=len(tried),
+                ),
+            )
+        if tried:
+            self.book("in_set", judge_in_set(bank, name=self.optimiser.name, seed=self.seed))
+        return tuple(trial for _, trial in tried)
+
+    def of_privacy(self, claim: Callable[..., Any] | None, *, outliers: bool) -> None:
+        """Audit the privacy that it claims."""
+        self._tell("privacy")
+        self.book(
+            "privacy",
+            judge_privacy(
+                self.optimiser,
+                self.data,
+                self.place,
+                self.accepted,
+                claim,
+                alpha=self._level("privacy"),
+                samples=self.samples,
+                seed=self.seed,
+                time_limit=self.time_limit,
+                outliers=outliers,
+            ),
+        )
+
+    def of_invariance(self, which: str) -> None:
+        """Judge a symmetry."""
+        self._tell(which)
+        self.book(
+            which,
+            judge_invariance(
+                which,
+                self.optimiser,
+                self.data,
+                self.place,
+                self.accepted,
+                alpha=self._level(which),
+                samples=self.samples,
+                seed=self.seed,
+                time_limit=self.time_limit,
+            ),
+        )
+
+    @property
+    def _refusal(self) -> str:
+        return f"it refuses the data sets of the audit ({self.accepted[max(self.accepted)]})"
+
+    def _level(self, which: str) -> float:
+        assert self.budget is not None  # noqa: S101  what has a level has a share
+        return self.budget.share(which).alpha
+
+    def _tell(self, step: str) -> None:
+        if self.progress is not None:
+            self.progress(len(self.results) + len(self.skipped), len(_STEPS), step)

@@ -1,0 +1,280 @@
+"""The claims about the law of an optimiser's output: privacy, invariances, and that its seed decides it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dpsco_verify.arrays import FloatArray
+from dpsco_verify.auditing import AuditResult, AuditVerdict, audit
+from dpsco_verify.errors import InputError
+from dpsco_verify.execution import stream
+from dpsco_verify.guarantees.laws import equal_law
+from dpsco_verify.guarantees.optimiser.fits import Optimiser, Place, RefusedError
+from dpsco_verify.guarantees.optimiser.neighbours import SIZES, Instances
+from dpsco_verify.guarantees.result import POWER, GuaranteeResult
+from dpsco_verify.privacy.claims import ApproximateDP, PrivacyClaim
+
+_DIFFERENT = 0.3
+"""Laws that differ by less in total variation are not of interest."""
+
+Accepted = dict[int, "str | None"]
+"""For each number of records why the optimiser refuses it, or None."""
+
+
+class _Mechanism:
+    """The optimiser as a mechanism."""
+
+    def __init__(self, optimiser: Optimiser, place: Place) -> None:
+        self._optimiser, self._place = optimiser, place
+        self.takes_rng = optimiser.takes_rng
+
+    def __call__(self, dataset: FloatArray, size: int, rng: np.random.Generator) -> FloatArray:
+        return self._optimiser.run(np.broadcast_to(dataset, (size, *dataset.shape)), self._place, rng)
+
+
+def sizes_accepted(optimiser: Optimiser, data: Instances, place: Place, *, seed: int) -> Accepted:
+    """Return which numbers of records the optimiser takes, by trying them."""
+    return {
+        n: optimiser.accepts(data.ordered(n), place, stream(seed, f"optimiser/accepts/{n}")) for n in SIZES
+    }
+
+
+def judge_seed(optimiser: Optimiser, place: Place, data: FloatArray, *, seed: int) -> GuaranteeResult:
+    """Judge, exactly, that the generator's state decides the output, and that the output depends on it."""
+    one, again, *others = (
+        optimiser.run(data[np.newaxis], place, stream(seed, "optimiser/seed", chunk=chunk))[0]
+        for chunk in (0, 0, 1, 2, 3)
+    )
+    counterexample = None
+    if not np.array_equal(one, again):
+        counterexample = f"two runs with generators in one state returned {one.tolist()} and {again.tolist()}"
+    elif all(np.array_equal(one, other) for other in others):
+        counterexample = (
+            f"runs with four different generators all returned {one.tolist()}: it draws nothing from them"
+        )
+    return GuaranteeResult(
+        kind="deterministic_given_seed",
+        name=optimiser.name,
+        claim="the state of rng decides the output, and another state gives another",
+        verdict=AuditVerdict.NOT_VIOLATED if counterexample is None else AuditVerdict.VIOLATED,
+        seen="two runs with generators in one state agree, and others differ",
+        counterexample=counterexample,
+        detectable=None if counterexample else "any difference of these runs would have been seen",
+        mdv=None,
+        log_e_value=None,
+        p_value=None,
+        alpha=0.0,
+        samples=5,
+        seed=seed,
+        call="",
+        seconds=0.0,
+    )
+
+
+def privacy_claim(claim: Callable[..., Any] | None, place: Place, n: int) -> PrivacyClaim:
+    """Return the claimed guarantee with n records: by default (ε, δ) itself.
+
+    Raises
+    ------
+    InputError
+        If the claim is neither a privacy claim nor a pair (ε, δ) of numbers that are allowed.
+    """
+    found = (place.epsilon, place.delta) if claim is None else place.claim(claim, n)
+    if isinstance(found, PrivacyClaim):
+        return found
+    if isinstance(found, tuple) and len(found) == 2:
+        return ApproximateDP(*found)
+    raise InputError(
+        f"privacy={found!r} is not a guarantee; return (epsilon, delta) or a claim of dpsco_verify.privacy.claims"
+    )
+
+
+def judge_privacy(
+    optimiser: Optimiser,
+    data: Instances,
+    place: Place,
+    accepted: Accepted,
+    claim: Callable[..., Any] | None,
+    *,
+    alpha: float,
+    samples: int,
+    seed: int,
+    time_limit: float,
+    outliers: bool,
+) -> GuaranteeResult | str:
+    """Audit the claimed privacy on the pairs of all numbers of records that the optimiser takes, or say why not."""
+    if claim is not None:
+        privacy_claim(claim, place, 1)
+    taken = [n for n in SIZES if accepted[n] is None][:3]
+    if not taken:
+        return f"it refuses the data sets of the audit ({accepted[SIZES[-1]]})"
+    groups = [(n, data.pairs(n)) for n in taken]
+    if outliers:
+        pair = data.outliers(taken[0])
+        try:
+            optimiser.run(pair[0][np.newaxis], place, stream(seed, "optimiser/outlier"))
+        except RefusedError:
+            pass
+        else:
+            groups.append((taken[0], [pair]))
+    level = alpha / len(groups)
+    found = []
+    for n, pairs in groups:
+        one = audit(
+            _Mechanism(optimiser, place),
+            pairs=pairs,
+            claim=privacy_claim(claim, place, n),
+            relation="replace-one",
+            alpha=level,
+            samples=samples,
+            seed=seed,
+            time_limit=time_limit,
+            classifier="none",
+            name=optimiser.name,
+        )
+        found.append(one)
+        if one.verdict is AuditVerdict.VIOLATED:
+            break
+    return _as_result(optimiser, place, found, groups, alpha=alpha, seed=seed)
+
+
+def _as_result(
+    optimiser: Optimiser,
+    place: Place,
+    found: list[AuditResult],
+    groups: list[tuple[int, list[Any]]],
+    *,
+    alpha: float,
+    seed: int,
+) -> GuaranteeResult:
+    violated = found[-1].verdict is AuditVerdict.VIOLATED
+    # One pair that would have shown a violation of the size of interest is enough for a pass: the audits of the others
+    # see less of the noise, and only add to it.
+    passed = [one for one in found if one.verdict is AuditVerdict.NOT_VIOLATED]
+    shown = (
+        found[-1]
+        if violated
+        else min(passed or found, key=lambda one: one.mdv.epsilon if one.mdv else np.inf)
+    )
+    w = shown.witness
+    first, second = w.d.tolist(), w.d_prime.tolist()
+    pair = (
+        f"the data sets {first} and {second}" if len(first) <= 2 else f"two data sets of {len(first)} records"
+    )
+    L, D, epsilon, delta = place.told
+    at = f"at L = {L:g}, D = {D:g}, ε = {epsilon:g}, δ = {delta:g}"
+    total = sum(len(pairs) for _, pairs in groups)
+    held = f"{w.occurrences} and {w.occurrences_neighbour} of {w.samples} outputs"
+    seen = f"{at} on {pair} the event [{w.event}] holds {held}"
+    return GuaranteeResult(
+        kind="privacy",
+        name=optimiser.name,
+        claim=f"{shown.claim} on the worst of {total} pairs {at}",
+        verdict=AuditVerdict.VIOLATED
+        if violated
+        else AuditVerdict.NOT_VIOLATED
+        if passed
+        else AuditVerdict.UNDECIDED,
+        seen=seen,
+        counterexample=f"{seen}, so ε ≥ {shown.epsilon_lower:.4g} at δ = {shown.delta_at_order:.4g} (p-value "
+        f"{shown.p_value:.3g}, seed {seed})"
+        if violated
+        else None,
+        detectable=None
+        if violated
+        else "no violation would have been found"
+        if shown.mdv is None
+        else f"ε ≥ {shown.mdv.epsilon:.4g} at δ = {shown.delta_at_order:.4g} would have been found with probability "
+        f"{POWER:g}",
+        mdv=None if violated or shown.mdv is None else shown.mdv.epsilon,
+        log_e_value=shown.log_e_value,
+        p_value=min(1.0, shown.p_value * len(groups)),
+        alpha=alpha,
+        samples=2 * sum(one.samples for one in found),
+        seed=seed,
+        call="",
+        seconds=sum(one.seconds for one in found),
+        figures={"epsilon_lower_bound": shown.epsilon_lower} if np.isfinite(shown.epsilon_lower) else {},
+    )
+
+
+def _permutation(optimiser: Optimiser, data: Instances, place: Place, n: int) -> tuple[Any, Any] | str:
+    records = data.ordered(n)
+    return _On(optimiser, records, place), _On(optimiser, records[::-1].copy(), place)
+
+
+def _scaling(optimiser: Optimiser, data: Instances, place: Place, n: int) -> tuple[Any, Any] | str:
+    if data.plane(1) is None:
+        return "it is a claim about linear losses"
+    records = data.ordered(n)
+    twice = replace(place, task=replace(place.task, data_radius=2.0), lipschitz=2.0 * place.told[0])
+    return _On(optimiser, records, place), _On(optimiser, 2.0 * records, twice)
+
+
+def _rotation(optimiser: Optimiser, data: Instances, place: Place, n: int) -> tuple[Any, Any] | str:
+    records = data.plane(n)
+    if records is None:
+        return "it is a claim about linear losses"
+    turn = np.array([[0.0, -1.0], [1.0, 0.0]])
+    flat = replace(place, task=data.task(2))
+    turned = _On(optimiser, records @ turn.T, flat)
+
+    def back(size: int, rng: np.random.Generator) -> FloatArray:
+        return np.asarray(turned(size, rng) @ turn)
+
+    vars(back)["takes_rng"] = optimiser.takes_rng
+    return _On(optimiser, records, flat), back
+
+
+INVARIANCES: Mapping[str, tuple[Callable[..., tuple[Any, Any] | str], str]] = {
+    "permutation": (_permutation, "the order of the records does not change the law of w"),
+    "scaling": (_scaling, "data and L twice as large do not change the law of w"),
+    "rotation": (_rotation, "a rotation of the data rotates the law of w"),
+}
+
+
+class _On:
+    """The optimiser's output on given records."""
+
+    def __init__(self, optimiser: Optimiser, records: FloatArray, place: Place) -> None:
+        self._mechanism, self._records = _Mechanism(optimiser, place), records
+        self.takes_rng = optimiser.takes_rng
+
+    def __call__(self, size: int, rng: np.random.Generator) -> FloatArray:
+        return self._mechanism(self._records, size, rng)
+
+
+def judge_invariance(
+    which: str,
+    optimiser: Optimiser,
+    data: Instances,
+    place: Place,
+    accepted: Accepted,
+    *,
+    alpha: float,
+    samples: int,
+    seed: int,
+    time_limit: float,
+) -> GuaranteeResult | str:
+    """Judge whether two data sets that differ by a symmetry give one law, or say why that cannot be asked."""
+    taken = [n for n in SIZES if n >= 8 and accepted[n] is None]
+    if not taken:
+        return "it refuses the data sets"
+    make, words = INVARIANCES[which]
+    both = make(optimiser, data, place, taken[0])
+    if isinstance(both, str):
+        return both
+    found = equal_law(
+        *both,
+        alpha=alpha,
+        samples=samples,
+        seed=seed,
+        violation_of_interest=_DIFFERENT,
+        time_limit=time_limit,
+        name=optimiser.name,
+    )
+    return replace(found, kind=which, claim=f"{words} (n = {taken[0]})", call="", again=None)

@@ -1,0 +1,226 @@
+"""A private optimiser on the bank: the right one passes, each fault is caught, bad input is one sentence."""
+
+import functools
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+from dpsco_verify.auditing import AuditVerdict
+from dpsco_verify.auditing.mechanism import MechanismError
+from dpsco_verify.errors import InputError
+from dpsco_verify.evidence.exit_code import ExitCode
+from dpsco_verify.guarantees import FunctionError
+from dpsco_verify.guarantees.optimiser import BANK, check_optimiser
+from dpsco_verify.guarantees.optimiser.bank import LOSSES
+from dpsco_verify.guarantees.optimiser.neighbours import candidates
+from dpsco_verify.guarantees.optimiser.systems import check_system
+from dpsco_verify.privacy import gaussian_delta
+
+PASS, FAIL, OPEN = AuditVerdict.NOT_VIOLATED, AuditVerdict.VIOLATED, AuditVerdict.UNDECIDED
+
+
+@functools.cache
+def noise(epsilon, delta):
+    """The least deviation of Gaussian noise on a quantity of sensitivity 2, for L = 1 (Balle and Wang 2018)."""
+    return 2.0 / brentq(lambda mu: float(gaussian_delta(epsilon, mu)) - delta, 1e-3, 50.0)
+
+
+def sgd(data, L, D, epsilon, delta, rng, loss, convex_set, *, fault=None):
+    """One pass in random order, a clipped gradient with noise a step, the average; many data sets at once."""
+    runs, n, _ = data.shape
+    rng = np.random.default_rng() if fault == "a seed ignored" else rng
+    d = convex_set.dimension
+    sigma = noise(epsilon, delta) * L
+    step = D / (2.0 * math.sqrt(n * (L**2 + d * sigma**2)))
+    step *= 10.0 if fault == "step size" else 1.0
+    sigma *= 0.5 if fault == "noise halved" else 1.0
+    order = rng.permuted(np.tile(np.arange(n), (runs, 1)), axis=1)
+    if fault == "read in order":
+        order = np.tile(np.arange(n), (runs, 1))
+    elif fault == "one half before the other":
+        order = np.take_along_axis(order, np.argsort(order >= n // 2, axis=1, kind="stable"), axis=1)
+    w = np.zeros((runs, d))
+    total = np.zeros_like(w)
+    for t in range(n):
+        g = loss.subgradient(w, data[np.arange(runs), order[:, t]])
+        if fault != "no clipping":
+            g = g / np.maximum(1.0, np.linalg.norm(g, axis=1, keepdims=True) / L)
+        w = w - step * (g + sigma * rng.standard_normal(w.shape))
+        w = w if fault == "no projection" else convex_set.project(w)
+        total += w
+    return w if fault == "last iterate" else total / n
+
+
+def bound(n, d, L, D, epsilon, delta, problem):
+    """The regret bound, and less where it is known that the average does better."""
+    regret = 0.5 * L * D * math.sqrt((1.0 + d * noise(epsilon, delta) ** 2) / n)
+    return regret * (0.4 if problem == "still" else 1.1)
+
+
+def check(fault=None, **options):
+    settings = {
+        "problems": ("drift", "still"),
+        "sizes": (200, 1000),
+        "batched": True,
+        "samples": 3000,
+        "risk": bound,
+        "gradient_queries": lambda n, *_: n,
+    }
+    return check_optimiser(functools.partial(sgd, fault=fault), name="sgd", **(settings | options))
+
+
+def test_the_right_optimiser_keeps_all_claims_and_its_report_says_what_was_looked_at():
+    report = check(invariances=("permutation", "scaling", "rotation"), gradient_queries=None)
+    assert report.verdict is PASS
+    assert report.exit_code is ExitCode.AS_EXPECTED
+    assert [r.kind for r in report.results] == [
+        "deterministic_given_seed",
+        "risk",
+        "in_set",
+        "privacy",
+        "permutation",
+        "scaling",
+        "rotation",
+    ]
+    assert sum(r.alpha for r in report.results) <= report.alpha
+    assert all(r.detectable for r in report.results)
+    assert len(report.trials) == 4
+    text = str(report)
+    assert "drift" in text
+    assert "ratio" in text
+    with pytest.raises(TypeError, match="report.verdict"):
+        assert report
+
+
+FAULTS = {
+    "noise halved": "privacy",
+    "step size": "risk",
+    "no clipping": "privacy",
+    "last iterate": "risk",
+    "read in order": "permutation",
+    "no projection": "in_set",
+    "one half before the other": "permutation",
+    "a seed ignored": "deterministic_given_seed",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_fault_is_caught_by_its_claim(fault):
+    report = check(fault, gradient_queries=None)
+    assert report.exit_code is ExitCode.NOT_AS_EXPECTED
+    broken = [r.kind for r in report.results if r.verdict is FAIL]
+    assert FAULTS[fault] in broken
+    assert report.result(FAULTS[fault]).counterexample in report.summary
+
+
+def plain(data, L, D, epsilon, delta, rng, loss, convex_set):
+    return sgd(data[np.newaxis], L, D, epsilon, delta, rng, loss, convex_set)[0]
+
+
+def test_gradients_are_counted():
+    settings = {"problems": ("still",), "sizes": (20,), "privacy": False, "invariances": ()}
+    for claimed, verdict in ((20, PASS), (19.5, FAIL)):
+        report = check_optimiser(plain, gradient_queries=lambda n, *_, c=claimed: c, **settings)
+        assert report.result("gradient_queries").verdict is verdict
+    assert "a run asked for 20 gradients" in report.result("gradient_queries").counterexample
+
+
+def test_a_fit_without_a_loss_says_which_it_is_for():
+    def mean(data, L, D, epsilon, delta, rng):
+        n, d = data.shape
+        w = data.sum(axis=0) / n + rng.normal(0.0, L * noise(epsilon, delta) / n, d)
+        return w * min(1.0, D / 2.0 / np.linalg.norm(w))
+
+    with pytest.raises(InputError, match="does not say what mean minimises"):
+        check_optimiser(mean)
+    report = check_optimiser(mean, losses=("Linear",), sizes=(50,), outliers=False, samples=2000)
+    assert report.verdict is PASS
+    assert {t.problem for t in report.trials} == {
+        "drift",
+        "linear-signs-1",
+        "linear-signs-5",
+        "linear-signs-20",
+    }
+
+
+def test_what_it_refuses_leaves_it_undecided():
+    def refuses(data, L, D, epsilon, delta, rng, loss):
+        raise ValueError("no data are good enough")
+
+    report = check_optimiser(refuses, risk=lambda *_: 0.1, problems=("drift",))
+    assert report.exit_code is ExitCode.UNDECIDED
+    assert "no data are good enough" in dict(report.skipped)["risk"]
+    assert {kind for kind, _ in report.skipped} == {
+        "deterministic_given_seed",
+        "risk",
+        "privacy",
+        "permutation",
+    }
+    vacuous = check(risk=lambda *_: 5.0, privacy=False, invariances=(), sizes=(10,))
+    assert vacuous.verdict is OPEN
+    assert "at least LD" in vacuous.skipped[0][1]
+
+
+BAD = {
+    "raised ZeroDivisionError": lambda data, L, D, e, delta, rng, loss: 1 / 0,
+    "returned nan": lambda data, L, D, e, delta, rng, loss: [math.nan],
+    "returned an array of shape": lambda data, L, D, e, delta, rng, loss: np.zeros(7),
+    "returned a value of type": lambda data, L, D, e, delta, rng, loss: "w",
+    "changed the data": lambda data, L, D, e, delta, rng, loss: data.fill(0.0) or [0.0],
+    "did not return within time_limit": lambda data, L, D, e, delta, rng, loss: __import__("time").sleep(9),
+}
+
+
+@pytest.mark.parametrize("said", BAD)
+def test_bad_optimisers_are_one_sentence(said):
+    with pytest.raises((FunctionError, MechanismError), match=said) as error:
+        check_optimiser(BAD[said], problems=("drift",), time_limit=0.2)
+    assert "\n" not in str(error.value)
+
+
+def test_bad_claims_and_names_are_one_sentence():
+    for match, options in {
+        "risk on drift with n = 200, d = 1=-1": {"risk": lambda *_: -1},
+        "=nan": {"risk": lambda *_: math.nan},
+        "=inf": {"risk": lambda *_: math.inf},
+        "gradient_queries on drift": {"gradient_queries": lambda *_: 0, "batched": False},
+        "privacy='much'": {"privacy": lambda *_: "much"},
+        "epsilon=-1": {"privacy": lambda *_: (-1, 0)},
+        "problems='nowhere'": {"problems": ("nowhere",)},
+        "losses='Square'": {"losses": ("Square",)},
+        "has the loss EuclideanDistance": {"problems": ("still",), "losses": ("Linear",)},
+        "invariances='reflection'": {"invariances": ("reflection",)},
+        "sizes=0": {"sizes": (0,)},
+        "audit_at=0": {"audit_at": (0, 0.01)},
+    }.items():
+        settings = {"problems": ("drift",), "gradient_queries": None, **options}
+        fit = sgd if settings.get("batched", True) else plain
+        with pytest.raises(InputError, match=match):
+            check_optimiser(fit, **({"batched": True, "risk": None, "sizes": (200,)} | settings))
+    with pytest.raises(InputError, match="over a ball about 0"):
+        check_optimiser(lambda *_: None, losses=("Linear",), problems=("simplex-linear",))
+    with pytest.raises(InputError, match="is not callable"):
+        check_optimiser(3)
+    with pytest.raises(InputError, match="have no neighbouring data sets"):
+        next(candidates(("EuclideanDistance",), any_set=False))
+
+
+def test_systems_go_through():
+    report = check_system("output-perturbation", sizes=(30,), problems=("logistic",), risk=None)
+    assert report.verdict is PASS
+    simplex = check_system(
+        "private-mirror-descent-entropic", sizes=(30,), problems=("simplex-linear",), samples=500
+    )
+    assert FAIL not in {r.verdict for r in simplex.results}
+    assert simplex.result("privacy").samples > 0
+    with pytest.raises(InputError, match="system='nothing'"):
+        check_system("nothing")
+
+
+def test_the_bank_names_every_loss_and_says_why_each_problem_is_hard():
+    assert {one.loss_name for one in BANK.values()} == set(LOSSES)
+    assert all(one.why for one in BANK.values())
+    assert BANK["still"].minimum.value == 0.0
+    assert BANK["still"].minimum.gap < 1e-12
