@@ -146,6 +146,7 @@ class _Search:
         except BaseException as error:  # noqa: BLE001  raised again in the caller's thread
             self._failure = error
         finally:
+            _isolated.leave_thread()
             self._done.set()
 
     def _find(self) -> None:
@@ -289,6 +290,7 @@ class _Isolation:
         self._searches = 0
         self._undo = contextlib.ExitStack()
         self._thread = threading.local()
+        self._generators: list[Any] = []
 
     @contextlib.contextmanager
     def __call__(self) -> Iterator[None]:
@@ -305,8 +307,18 @@ class _Isolation:
                     self._undo.close()
 
     def enter_thread(self) -> None:
-        """Mark the running thread as a search's."""
+        """Mark the running thread as a search's, and let it use the generator of one that has ended.
+
+        Hypothesis registers one for each new thread, and has all garbage collected for that.
+        """
         self._thread.searches = True
+        with contextlib.suppress(AttributeError, IndexError):
+            _threadlocal()._hypothesis_global_random = self._generators.pop()  # noqa: SLF001  there is no other way
+
+    def leave_thread(self) -> None:
+        """Keep the running thread's generator for the next one."""
+        with contextlib.suppress(AttributeError):
+            self._generators.append(_threadlocal()._hypothesis_global_random)  # noqa: SLF001  the same
 
     def _isolate(self) -> None:
         folder = self._undo.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
@@ -320,6 +332,12 @@ class _Isolation:
             self._undo.callback(setattr, providers, "_get_local_constants", usual)
             mine = self._thread
             providers._get_local_constants = lambda: none if hasattr(mine, "searches") else usual()  # noqa: SLF001  the same
+
+
+def _threadlocal() -> Any:
+    """Return what Hypothesis keeps for each thread."""
+    core: Any = importlib.import_module("hypothesis.core")
+    return core.threadlocal
 
 
 _isolated = _Isolation()
