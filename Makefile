@@ -22,7 +22,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 STAMP_RUN := $(VENV)/.run-installed
 STAMP_TEST := $(VENV)/.test-installed
 
-.PHONY: help setup audit test test-fast test-processors explore lint format bench reference lock clean
+.PHONY: help setup audit test test-fast test-long test-processors explore lint format bench reference lock clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
@@ -52,16 +52,21 @@ $(STAMP_TEST): requirements/test.txt $(STAMP_RUN)
 audit: $(STAMP_RUN) ## Verify the paper and write the reports to OUT
 	@$(BIN)/dpsco-verify audit --profile $(PROFILE) --seed $(SEED) --out $(OUT) --jobs $(JOBS) $(ARGS)
 
-test: $(STAMP_TEST) ## Run the whole test suite
-	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+test: $(STAMP_TEST) ## Run the test suite
+	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not long" $(ARGS)
 
 test-fast: $(STAMP_TEST) ## Run the everyday part of the suite (under two minutes)
-	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-dev} $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(ARGS)
+	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-dev} $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not long" $(ARGS)
+
+# It adds to `make test` the larger sizes of what runs there at a smaller one, and at random examples of the properties.
+test-long: $(STAMP_TEST) ## Run what is for a night: long calibrations, more kills, more examples of each property
+	@export HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-long}; run=($(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)); \
+	status=0; "$${run[@]}" -m long || status=$$?; "$${run[@]}" -m "not long" tests/property || status=$$?; exit $$status
 
 # LEVELS=--below leaves out the highest level, at which `make test` runs.
 test-processors: $(STAMP_TEST) ## Run the everyday part at each level of processor features, and with functions that err
 	@export HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci}; \
-	run=($(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(ARGS)); \
+	run=($(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not long" $(ARGS)); \
 	status=0; $(BIN)/python -m dpsco_verify.processor $(LEVELS) "$${run[@]}" || status=$$?; \
 	echo "functions that err by a unit in the last place" >&2; \
 	DPSCO_TEST_WOBBLY_FUNCTIONS=1 "$${run[@]}" || status=$$?; exit $$status

@@ -1,10 +1,16 @@
-"""Hypothesis profiles: dev (every day), ci (derandomised), explore (random and long); and functions that err."""
+"""Hypothesis profiles; a run of the whole ledger for all tests of it; and functions that err.
+
+The profiles are dev (every day), ci (derandomised), long (random, for a night) and explore (random, longer still).
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pickle
 
 import numpy as np
+import pytest
 import scipy.special
 from hypothesis import HealthCheck, settings
 
@@ -12,16 +18,37 @@ _slow_inputs_are_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=_slow_inputs_are_fine)
 settings.register_profile(
-    "ci", max_examples=100, deadline=None, derandomize=True, suppress_health_check=_slow_inputs_are_fine
+    "ci", max_examples=50, deadline=None, derandomize=True, suppress_health_check=_slow_inputs_are_fine
 )
-settings.register_profile(
-    "explore",
-    max_examples=10_000,
-    deadline=None,
-    print_blob=True,
-    suppress_health_check=_slow_inputs_are_fine,
-)
+for _name, _examples in (("long", 500), ("explore", 10_000)):
+    settings.register_profile(
+        _name,
+        max_examples=_examples,
+        deadline=None,
+        print_blob=True,
+        suppress_health_check=_slow_inputs_are_fine,
+    )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+@pytest.fixture(scope="session")
+def quick_run(tmp_path_factory):
+    """Return the audit of the whole ledger at the quick profile, made once for all workers of pytest-xdist."""
+    from dpsco_verify.choices import Profile
+    from dpsco_verify.ledger.installed import installed_ledger
+    from dpsco_verify.ledger.run import run_audit
+
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # that of the session, which all its workers share
+    made = folder / "quick_run.pickle"
+    with (folder / "quick_run.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # ends with the file, and with a process that is killed
+        if not made.exists():
+            unfinished = made.with_suffix(".new")
+            unfinished.write_bytes(pickle.dumps(run_audit(installed_ledger(), profile=Profile.QUICK, seed=0)))
+            unfinished.rename(made)
+        return pickle.loads(made.read_bytes())  # noqa: S301  ours
 
 
 class _Wobbly:

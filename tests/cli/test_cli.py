@@ -68,7 +68,7 @@ def without_times(path):
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_for_any_number_of_workers(tmp_path):
     select = ["--profile", "quick", "--select", "stopping-tail/loop", "--select", "single-step/zero-out"]
-    select += ["--select", "utility/norm-arbitrary"]
+    select += ["--format", "json"]
     texts = []
     for jobs in ("1", "2"):
         out = tmp_path / jobs
@@ -76,7 +76,7 @@ def test_the_same_seed_gives_the_same_bytes_for_any_number_of_workers(tmp_path):
         texts.append(without_times(out / "results.json"))
     assert texts[0] == texts[1]
     out = tmp_path / "other"
-    assert run("audit", *select, "--jobs", "2", "--seed", "1", "--out", str(out)).exit_code == 0
+    assert run("audit", *select, "--seed", "1", "--out", str(out)).exit_code == 0
     assert without_times(out / "results.json") != texts[0]
 
 

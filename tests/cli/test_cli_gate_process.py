@@ -13,6 +13,9 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from dpsco_verify.cli import main
 
 PROGRAM = """
     import json, random, sys
@@ -78,13 +81,22 @@ def run(here, *arguments):
     return process.returncode, out, err
 
 
+def run_here(here, monkeypatch, *arguments):
+    """The same in this process."""
+    monkeypatch.chdir(here)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    result = CliRunner().invoke(main, ["gate", *map(str, arguments)])
+    sys.modules.pop("slowly", None)
+    return result.exit_code, result.stdout, result.stderr
+
+
 def program(*words):
     return shlex.join([sys.executable, "-S", *map(str, words)])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("scale", "code"), [(1.0, 0), (0.4, 1)])
-def test_a_program_and_a_pair_in_a_file_need_no_python(here, scale, code):
+def test_a_program_and_a_pair_in_a_file_need_no_python(here, monkeypatch, scale, code):
     command = program("prog.py", scale)
     arguments = (
         "--command",
@@ -107,7 +119,7 @@ def test_a_program_and_a_pair_in_a_file_need_no_python(here, scale, code):
     assert claim["reading_text"].count("pair.json") == 1
     again = shlex.split(claim["reproduce"])[2:]
     assert again[:2] == ["--command", command]
-    assert run(here, *again, "--format", "json", "--out", "again")[0] == code
+    assert run_here(here, monkeypatch, *again, "--format", "json", "--out", "again")[0] == code
     repeated = json.loads((here / "again/results.json").read_text())["claims"][0]
     assert repeated | {"seconds": 0} == claim | {"seconds": 0}
 
@@ -127,7 +139,10 @@ def wait_for(condition, seconds=300.0):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGTERM, *(pytest.param(n, marks=pytest.mark.long) for n in (signal.SIGINT, signal.SIGHUP))],
+)
 def test_an_end_half_way_leaves_nothing_and_nobody_behind(here, number):
     before = sorted(path.name for path in here.iterdir())
     process = started(here, "--command", program("slow_program.py"), "--pair", "pair.json", "--epsilon", 1)
@@ -142,9 +157,20 @@ def test_an_end_half_way_leaves_nothing_and_nobody_behind(here, number):
 
 
 @pytest.mark.slow
-def test_a_kill_half_way_leaves_the_earlier_report(here):
+def test_a_kill_half_way_leaves_the_earlier_report(here, monkeypatch):
     (here / "reports").mkdir()
-    run(here, "--command", program("prog.py", 1.0), "--pair", "pair.json", "--epsilon", 1, "--samples", 500)
+    run_here(
+        here,
+        monkeypatch,
+        "--command",
+        program("prog.py", 1.0),
+        "--pair",
+        "pair.json",
+        "--epsilon",
+        1,
+        "--samples",
+        500,
+    )
     earlier = {path: path.read_bytes() for path in (here / "reports").rglob("*") if path.is_file()}
     assert earlier
     process = started(here, "slowly:slow", "--pair", "slowly:pair", "--epsilon", 1)
@@ -157,14 +183,17 @@ def test_a_kill_half_way_leaves_the_earlier_report(here):
 
 
 @pytest.mark.slow
-def test_a_mechanism_that_hangs(here):
-    code, out, err = run(here, "slowly:slow", "--pair", "slowly:pair", "--epsilon", 1, "--time-limit", 0.5)
+def test_a_mechanism_that_hangs(here, monkeypatch):
+    code, out, err = run_here(
+        here, monkeypatch, "slowly:slow", "--pair", "slowly:pair", "--epsilon", 1, "--time-limit", 0.5
+    )
     assert code == 2
     assert out == ""
     assert len(err.strip().splitlines()) == 1
     assert "did not return within --time-limit=0.5 seconds" in err
-    code, _, err = run(
+    code, _, err = run_here(
         here,
+        monkeypatch,
         "--command",
         program("slow_program.py"),
         "--pair",

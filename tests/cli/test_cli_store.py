@@ -215,7 +215,7 @@ def copied(tmp_path):
     """A copy of the package, and a function that audits with it and says which units were computed then."""
     root = Path(dpsco_verify.__file__).parent
     copy = tmp_path / "copy" / root.name
-    shutil.copytree(root, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(root, copy)  # with what is compiled, which takes a while
     out, store = tmp_path / "report", tmp_path / "store"
 
     def audit():
@@ -248,12 +248,11 @@ def test_a_change_redoes_what_it_reaches_and_nothing_else(copied):
     audit, change = copied
     everything = audit()
     assert {unit.split("/")[0] for unit in everything} == {"exp-linear", "kl-bound", "azuma-step"}
-    assert audit() == []
-    change("papers/arora2020/kl_bound/statement.py")
-    assert {unit.split("/")[0] for unit in audit()} == {"kl-bound"}
     change("reporting/html.py")
     change("geometry/l2_ball.py")
     change("ledger/run.py")
     assert audit() == []
+    change("papers/arora2020/kl_bound/statement.py")
+    assert {unit.split("/")[0] for unit in audit()} == {"kl-bound"}
     change("ledger/statement.py")
     assert audit() == everything

@@ -332,7 +332,7 @@ def test_another_seed_gives_other_samples_and_no_other_level(suite):
     assert first.audits() != second.audits()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_where_every_worker_runs_every_test_the_budget_holds_for_all(tmp_path):
     write(tmp_path, GOOD_AND_BAD)
     session = run_as_a_user(
@@ -428,7 +428,7 @@ def test_the_report_holds_all_audits_and_the_budget(spread):
     assert replayed.returncode == 0, replayed.stdout + replayed.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_crashed_worker_leaves_a_report_that_says_so(tmp_path):
     write(
         tmp_path,

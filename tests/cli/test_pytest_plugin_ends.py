@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.slow  # sessions of their own
 
 HEAD = """
@@ -42,12 +43,25 @@ def test_it(assert_private, mechanism):
 """
 
 
-def session(folder, text, *arguments):
+OPTIONS = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-W", "error", "-rA")
+
+
+def write(folder, text):
     (folder / "test_it.py").write_text(HEAD + text)
     (folder / "pytest.ini").write_text("[pytest]\n")
-    options = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-W", "error", "-rA")
+
+
+def session_here(pytester, text, *arguments):
+    """In this process, for mechanisms that leave it alone."""
+    write(pytester.path, text)
+    done = pytester.runpytest_inprocess(*OPTIONS, *arguments)
+    return done.ret, done.stdout.str()
+
+
+def session(folder, text, *arguments):
+    write(folder, text)
     done = subprocess.run(  # noqa: S603  our own program
-        [sys.executable, "-m", "pytest", *options, *arguments],
+        [sys.executable, "-m", "pytest", *OPTIONS, *arguments],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -57,7 +71,7 @@ def session(folder, text, *arguments):
     return done.returncode, done.stdout
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.long)])
 def test_a_mechanism_that_ends_its_process_fails_its_test_alone(tmp_path, workers):
     code, out = session(tmp_path, ENDING, "-n", workers)
     assert code == 1
@@ -98,7 +112,7 @@ def test_it(assert_private):
         assert code == 0, out
 
 
-def test_a_fault_within_the_audit_is_no_violation(tmp_path):
+def test_a_fault_within_the_audit_is_no_violation(pytester):
     text = """
 @pytest.mark.parametrize("fault", [AssertionError("odd"), IndexError("odd")])
 def test_it(assert_private, fault):
@@ -108,7 +122,7 @@ def test_it(assert_private, fault):
     assert_private(laplace, D, E, epsilon=1.0, features={"mine": feature})
 """
     for where in ("own", "same"):
-        code, out = session(tmp_path, text, f"--dpsco-process={where}")
+        code, out = session_here(pytester, text, f"--dpsco-process={where}")
         assert code == 1
         assert len(re.findall(r"^E +\S+AuditBrokeOffError: the audit of laplace", out, re.MULTILINE)) == 2
         assert "the audit of laplace was broken off, which is not a verdict (AssertionError: odd)" in out
@@ -116,7 +130,7 @@ def test_it(assert_private, fault):
         assert "2 audits: 0 violated, 2 undecided, 0 not violated" in out
 
 
-def test_the_result_is_that_of_the_process_of_the_test(tmp_path):
+def test_the_result_is_that_of_the_process_of_the_test(pytester):
     text = """
 def test_it(assert_private, monkeypatch):
     def closure(dataset, size, rng):
@@ -131,7 +145,7 @@ def test_it(assert_private, monkeypatch):
 """
     lines = []
     for where in ("own", "same"):
-        code, out = session(tmp_path, text, f"--dpsco-process={where}", "-v")
+        code, out = session_here(pytester, text, f"--dpsco-process={where}", "-v")
         assert code == 0, out
         lines.append(re.findall(r"^(?:not )?violated .*", out, re.MULTILINE))
     assert len(lines[0]) == 2

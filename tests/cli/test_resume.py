@@ -1,6 +1,6 @@
 """An audit that is killed goes on where it was, loses nothing and finishes nothing twice.
 
-A handful of kills with a fixed seed here; ``python tests/cli/test_resume.py 50`` makes as many as one likes.
+A few kills with a fixed seed here; ``python tests/cli/test_resume.py 50`` makes as many as one likes.
 """
 
 from __future__ import annotations
@@ -19,9 +19,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
+
+from dpsco_verify.cli import main as program
 
 PROGRAM = Path(sys.executable).parent / "dpsco-verify"
-SELECTION = ("stopping-tail/loop", "privacy/literal")
+SELECTION = ("stopping-tail/loop", "single-step/zero-out")
 MARK = "DPSCO_VERIFY_TEST_MARK"
 
 
@@ -141,13 +144,21 @@ def expected(tmp_path_factory):
     folder = tmp_path_factory.mktemp("undisturbed")
     began = time.monotonic()
     files = undisturbed(folder)
-    return files, counts(store_of(folder / "undisturbed"))[1], time.monotonic() - began
+    return (
+        files,
+        counts(store_of(folder / "undisturbed"))[1],
+        time.monotonic() - began,
+        folder / "undisturbed",
+    )
+
+
+EXECUTORS = pytest.mark.parametrize("executor", ["loky", pytest.param("dask", marks=pytest.mark.long)])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("executor", ["loky", "dask"])
+@EXECUTORS
 def test_killed_audits_come_to_the_results_of_an_undisturbed_one(tmp_path, expected, executor):
-    files, units, seconds = expected
+    files, units, seconds, _ = expected
     # Two waits last no longer than the undisturbed audit did, so that two kills fall into this one on any machine.
     trial = Trial(
         np.random.default_rng(20_02_09_609), tmp_path, "--executor", executor, longest=0.5 * seconds
@@ -162,21 +173,19 @@ def test_killed_audits_come_to_the_results_of_an_undisturbed_one(tmp_path, expec
 
 
 @pytest.mark.slow
-def test_a_finished_audit_is_not_done_again(tmp_path):
-    out = tmp_path / "report"
-    first = subprocess.run(command(out, select=SELECTION[:1]), capture_output=True, text=True, check=False)  # noqa: S603  our own program
-    before = content(out)
-    again = subprocess.run(command(out, select=SELECTION[:1]), capture_output=True, text=True, check=False)  # noqa: S603  our own program
-    assert (first.returncode, again.returncode) == (0, 0)
+def test_a_finished_audit_is_not_done_again(expected):
+    before, units, _, out = expected
+    again = CliRunner().invoke(program, command(out)[1:])
+    assert again.exit_code == 0
     begun, finished, _ = counts(store_of(out))
-    assert begun == finished > 0
+    assert begun == finished == units > 0
     assert again.stderr == ""
     assert f"; {finished} of {finished} units of work were finished before\n" in again.stdout
     assert content(out) == before
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("executor", ["loky", "dask"])
+@EXECUTORS
 def test_no_worker_outlives_an_audit_that_is_killed_alone(tmp_path, executor):
     mark = uuid.uuid4().hex
     audit = subprocess.Popen(  # noqa: S603  our own program
@@ -199,7 +208,7 @@ def test_no_worker_outlives_an_audit_that_is_killed_alone(tmp_path, executor):
 
 @pytest.mark.slow
 def test_two_audits_on_one_store_are_both_right(tmp_path, expected):
-    files, units, _ = expected
+    files, units, _, _ = expected
     store = tmp_path / "shared.sqlite3"
     outs = [tmp_path / "one", tmp_path / "two"]
     audits = [

@@ -23,9 +23,6 @@ pytestmark = pytest.mark.slow  # seconds of processes or exact sums: the whole s
 
 ROOT = Path(__file__).parents[2]
 
-SUITES = [name for name in program.SUITES if name != "engine"]
-"""The engine's, which compiles in fresh processes, has a test of its own."""
-
 TOP = {"schema_version", "size", "started", "seconds", "machine", "load", "rows"}
 FIELDS = {
     "group",
@@ -50,11 +47,20 @@ def check(path):
     return msgspec.json.decode(path.read_bytes(), type=Report)
 
 
-@pytest.mark.slow
-def test_the_suites_run_and_the_file_is_as_documented(tmp_path):
+QUICK = {"single-step": "single step", "stopping": "stopping time", "audit": "audit"}
+LONGER = {
+    "estimates": "estimates",
+    "whole-run": "whole run",
+    "workers": "workers",
+    "oracles": "fast path over oracle",
+}
+
+
+@pytest.mark.parametrize("groups", [QUICK, pytest.param(LONGER, marks=pytest.mark.long)])
+def test_the_suites_run_and_the_file_is_as_documented(tmp_path, groups):
     path = tmp_path / "new" / "bench.json"
     done = subprocess.run(  # noqa: S603  our own program
-        [sys.executable, "-m", "benchmarks", "--size", "tiny", "--json", str(path), "--only", *SUITES],
+        [sys.executable, "-m", "benchmarks", "--size", "tiny", "--json", str(path), "--only", *groups],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -74,18 +80,14 @@ def test_the_suites_run_and_the_file_is_as_documented(tmp_path):
         assert figure.name in done.stdout
         if "relative error" in figure.name and figure.met is not None:  # no time in it, so it has to be met
             assert figure.met
-    assert {figure.group for figure in report.rows} == {
-        "estimates",
-        "single step",
-        "stopping time",
-        "whole run",
-        "audit",
-        "workers",
-        "fast path over oracle",
-    }
+    assert {figure.group for figure in report.rows} == set(groups.values())
 
 
-@pytest.mark.slow
+def test_every_suite_is_run_by_a_test():
+    assert {*QUICK, *LONGER, "engine"} == set(program.SUITES)
+
+
+@pytest.mark.long
 def test_the_engine_is_measured(monkeypatch):
     monkeypatch.setattr(engine, "_first_run", lambda size: iter(()))  # half a minute of compiling
     figures = list(program.SUITES["engine"](Size.TINY))

@@ -158,10 +158,12 @@ def test_a_thirtieth_of_the_noise_is_not_proven_for_noisy_sgd(verify, monkeypatc
     assert finding.evidence["grid points at which it fails"].value > 0
 
 
+@pytest.mark.usefixtures("_no_audit")
 def test_far_fewer_steps_leave_too_little_noise(verify, monkeypatch):
     """At d = 10⁸ a hundred points are left with one step, which the noise of one step does not hide."""
     assert verify("noisy-sgd-erm-privacy/fewer-steps")[0].verdict is Verdict.HOLDS_ON_GRID
     monkeypatch.setitem(noisy_sgd_bounds._DIMENSIONS, Profile.QUICK, (10**8,))
+    monkeypatch.setitem(noisy_sgd_bounds._SIZES, Profile.QUICK, (100,))
     finding, _ = verify("noisy-sgd-erm-privacy/fewer-steps")
     assert finding.verdict is Verdict.INCONCLUSIVE
     assert finding.evidence["grid points at which it fails"].value > 0

@@ -13,7 +13,6 @@ from dpsco_verify.choices import ERROR_BUDGET, Profile
 from dpsco_verify.evidence import Consequence, Stance, Verdict
 from dpsco_verify.ledger.errata import FAILING, HOLDING
 from dpsco_verify.ledger.installed import installed_ledger
-from dpsco_verify.ledger.run import run_audit
 from dpsco_verify.ledger.statement import Context
 from dpsco_verify.ledger.units import Units
 
@@ -193,9 +192,9 @@ def same(a, b):
 
 
 @pytest.mark.slow
-def test_the_whole_ledger():
-    """One test, so that the run is made once, whichever worker gets it."""
-    whole = run_audit(LEDGER, profile=Profile.QUICK, seed=0, jobs=2)
+def test_the_whole_ledger(quick_run):
+    """One test, so that one worker alone waits for the run."""
+    whole = quick_run
     every_verdict_is_as_expected(whole)
     the_error_budget_holds_and_says_where_it_went(whole)
     what_is_refuted_or_certified_has_a_certificate_that_replays(whole)

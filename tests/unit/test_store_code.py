@@ -114,17 +114,16 @@ def test_what_a_module_reaches(package, tmp_path, module):
     assert found == REACHES[module]
 
 
-@pytest.mark.parametrize("module", REACHES)
-def test_the_version_changes_with_what_is_reached_and_with_nothing_else(package, module):
-    before = version(module)
+def test_the_version_changes_with_what_is_reached_and_with_nothing_else(package):
+    before = {module: version(module) for module in REACHES}
     for name, text in PACKAGE.items():
         package(name, text + "\n# changed\n")
-        # Who may read the files beside it depends on all of them.
-        beside = module in {"uses_data", "uses_any_name"} and name.startswith("data/")
-        reached = name in REACHES[module] or beside
-        assert (version(module) != before) == reached, name
+        for module, reached in REACHES.items():
+            # Who may read the files beside it depends on all of them.
+            beside = module in {"uses_data", "uses_any_name"} and name.startswith("data/")
+            assert (version(module) != before[module]) == (name in reached or beside), (module, name)
         package(name, text)
-        assert version(module) == before
+        assert {module: version(module) for module in REACHES} == before
 
 
 def test_a_name_that_is_handed_on_from_elsewhere_is_another(package):
