@@ -32,6 +32,7 @@ from dpsco_verify.auditing.accountants import (
 from dpsco_verify.auditing.accountants import audit as audit_module
 from dpsco_verify.auditing.accountants.curves import exact_delta, threshold
 from dpsco_verify.auditing.accountants.events import Noise, Sampling, Step, steps_of
+from dpsco_verify.auditing.accountants.limits import widened
 from dpsco_verify.auditing.accountants.pairs import Pair, directions
 from dpsco_verify.auditing.accountants.pld import pld_bounds
 from dpsco_verify.auditing.accountants.sampled import TiltedStep, sampled_delta
@@ -462,6 +463,108 @@ def test_the_same_seed_gives_the_same_bounds():
     assert bounds(4) != bounds(5)
 
 
+# --- degenerate events and accountants ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("event", [Gaussian(0.01), Gaussian(1e-12), Laplace(1e-5), Gaussian(1e-200)], ids=str)
+@pytest.mark.parametrize("count", [1, 3])
+def test_noise_of_next_to_nothing_hides_nothing(event, count):
+    """With sampling, three steps show the record with probability 1 − 0.9³."""
+    sampled = Composed(PoissonSampled(0.1, event), count)
+    for of, truth in ((Composed(event, count), 1.0), (sampled, 1.0 - 0.9**count)):
+        arguments = {"relation": "add-remove", "epsilons": (1.0, 10.0), "samples": 500}
+        wrong = audit_accountant(of, lambda e, truth=truth: 0.9 * truth, **arguments)
+        assert wrong.verdict is AuditVerdict.VIOLATED
+        right = audit_accountant(of, lambda e, truth=truth: min(1.0, (1.0 + 1e-6) * truth), **arguments)
+        assert right.verdict is AuditVerdict.NOT_VIOLATED
+        assert all(
+            b.lower <= truth * (1.0 + 1e-9) <= b.upper * (1.0 + 2e-9) for p in right.points for b in p.routes
+        )
+
+
+def test_what_was_narrower_is_a_post_processing_of_what_is_wider():
+    """The wider noise that stands in for what cannot be computed has a smaller δ, and bounds it from below."""
+    (narrow,) = steps_of(Gaussian(0.05))
+    (wide,) = widened((narrow,))
+    pair, wider = (directions(step, Relation.ADD_REMOVE)[0].forward for step in (narrow, wide))
+    for epsilon in (0.5, 20.0, 180.0):
+        assert 0.0 < exact_delta(wider, epsilon)[0] <= exact_delta(pair, epsilon)[1]
+
+
+def test_a_pure_guarantee_is_kept_exactly():
+    """Four Laplace steps lose 4 at most: δ(4) = 0, and above 0 at any smaller ε."""
+    event = Composed(Laplace(1.0), 4)
+    audit = audit_accountant(event, lambda e: 0.0, relation="add-remove", epsilons=(2.0, 4.0), samples=1000)
+    assert [point.verdict for point in audit.points] == [AuditVerdict.VIOLATED, AuditVerdict.NOT_VIOLATED]
+    sampled = Composed(PoissonSampled(0.5, Laplace(1.0)), 4)
+    loss = 4.0 * math.log1p(0.5 * math.expm1(1.0))
+    arguments = {"relation": "add-remove", "samples": 1000, "routes": ("pld",)}
+    assert (
+        audit_accountant(sampled, lambda e: 0.0, epsilons=(loss + 1e-9,), **arguments).points[0].upper == 0.0
+    )
+    assert (
+        audit_accountant(sampled, lambda e: 0.0, epsilons=(loss - 1e-9,), **arguments).points[0].upper > 0.0
+    )
+
+
+@pytest.mark.parametrize("answer", [math.nan, None, -0.1])
+def test_an_answer_that_bounds_nothing_is_a_violation(answer):
+    arguments = {"relation": "add-remove", "routes": ("exact",)}
+    audit = audit_accountant(Gaussian(1.0), lambda e: answer, epsilons=(1.0, 2.0), **arguments)
+    assert audit.verdict is AuditVerdict.VIOLATED
+    assert "which is no probability" in audit.summary
+    audit = audit_accountant(Gaussian(1.0), claimed_epsilon=lambda d: answer, deltas=(0.1,), **arguments)
+    assert audit.verdict is AuditVerdict.VIOLATED
+    assert "which bounds nothing" in audit.summary
+
+
+def test_a_delta_below_the_smallest_double_is_not_zero_and_may_be_called_so():
+    audit = audit_accountant(Gaussian(1.0), lambda e: 0.0, relation="add-remove", epsilons=(1000.0,))
+    assert audit.points[0].upper == math.ulp(0.0)
+    assert audit.verdict is AuditVerdict.NOT_VIOLATED
+
+
+def test_epsilons_are_held_to_the_truth_too():
+    arguments = {"relation": "add-remove", "deltas": (1e-6, 1e-2), "routes": ("exact",)}
+
+    def epsilon(sigma):
+        made = PLDAccountant(NeighboringRelation.ADD_OR_REMOVE_ONE)
+        made.compose(dp_accounting.GaussianDpEvent(sigma))
+        return made.get_epsilon
+
+    for sigma, verdict in ((1.0, AuditVerdict.NOT_VIOLATED), (1.05, AuditVerdict.VIOLATED)):
+        audit = audit_accountant(Gaussian(1.0), claimed_epsilon=epsilon(sigma), **arguments)
+        assert [point.verdict for point in audit.points] == [verdict] * 2
+    nothing = audit_accountant(Gaussian(1.0), claimed_epsilon=lambda d: math.inf, **arguments)
+    assert nothing.verdict is AuditVerdict.NOT_VIOLATED
+
+
+class Forgetful:
+    """Three Gaussian steps, of which each question forgets one."""
+
+    def __init__(self):
+        self.history = [2.0] * 3
+
+    def get_delta(self, epsilon):
+        mu = math.sqrt(sum(sigma**-2 for sigma in self.history))
+        if len(self.history) > 1:
+            self.history.pop()
+        return float(gaussian_delta(epsilon, mu))
+
+
+@pytest.mark.parametrize("epsilons", [(0.5,), (0.5, 1.0)])
+def test_an_accountant_that_forgets_is_found_out(epsilons):
+    audit = audit_accountant(
+        Composed(Gaussian(2.0), 3),
+        Forgetful().get_delta,
+        relation="add-remove",
+        epsilons=epsilons,
+        routes=("exact",),
+    )
+    assert audit.verdict is AuditVerdict.VIOLATED
+    assert "asked anew it says" in audit.summary
+
+
 # --- the language ---------------------------------------------------------------------------------------------------
 
 
@@ -532,14 +635,15 @@ def test_dp_accounting_s_events():
     ("changes", "message"),
     [
         ({"relation": "neighbours"}, "relation='neighbours' is unknown"),
-        ({"epsilons": ()}, "holds no order"),
+        ({"epsilons": ()}, "give both or neither"),
         ({"epsilons": (-1.0,)}, "epsilon=-1.0 is negative"),
         ({"epsilons": (math.inf,)}, "epsilon=inf is infinite"),
         ({"routes": ("guess",)}, "routes holds 'guess'"),
         ({"routes": ()}, "holds none"),
         ({"event": Composed(Laplace(1.0), 2), "routes": ("exact",)}, "has no closed form"),
-        ({"claimed_delta": lambda e: -0.1}, "outside \\[0, 1\\]"),
-        ({"claimed_delta": lambda e: math.nan}, "NaN"),
+        ({"claimed_delta": lambda e: "small"}, "claimed_delta\\(1\\)='small' is not a number"),
+        ({"deltas": (0.1,)}, "give both or neither"),
+        ({"claimed_epsilon": lambda d: 1.0, "deltas": (1.5,)}, "delta=1.5 is above 1"),
     ],
 )
 def test_bad_arguments(changes, message):

@@ -45,9 +45,12 @@ def dp_accounting_pmf() -> Any:
 
 
 def pld_bounds(
-    steps: Sequence[Step], relation: Relation, epsilons: FloatArray
+    steps: Sequence[Step], relation: Relation, epsilons: FloatArray, *, below: bool = True
 ) -> tuple[FloatArray, FloatArray]:
-    """Return lower and upper bounds on δ at each ε ≥ 0, the worst over the relation's directions."""
+    """Return lower and upper bounds on δ at each ε ≥ 0, the worst over the relation's directions.
+
+    Without `below` the lower ones are 0; of noise that is narrow the upper ones alone can be computed.
+    """
     ways = [directions(step, relation) for step in steps]
     counts = [step.count for step in steps]
     lower, upper = np.zeros(epsilons.shape), np.zeros(epsilons.shape)
@@ -57,10 +60,10 @@ def pld_bounds(
         above = [from_above(direction, interval=interval) for direction in way]
         value, error = _composed(above, counts, epsilons, pessimistic=True)
         upper = np.maximum(upper, value + error)
-        for which in range(max(len(direction.attained) for direction in way)):
+        for which in range(max(len(direction.attained) for direction in way) if below else 0):
             pairs = [direction.attained[min(which, len(direction.attained) - 1)] for direction in way]
-            below = [from_below(pair, interval=interval) for pair in pairs]
-            value, error = _composed(below, counts, epsilons, pessimistic=False)
+            grids = [from_below(pair, interval=interval) for pair in pairs]
+            value, error = _composed(grids, counts, epsilons, pessimistic=False)
             lower = np.maximum(lower, value - error)
     return lower, np.minimum(upper, 1.0)
 
@@ -72,6 +75,9 @@ def _composed(
     pmf = dp_accounting_pmf()
     total: Any = None
     error = 0.0
+    if not all(loss.masses.any() for loss in losses):
+        # All losses of a step are beyond the grid.
+        return np.full(epsilons.shape, 1.0 if pessimistic else 0.0), 0.0
     for loss, count in zip(losses, counts, strict=True):
         one = pmf.create_pmf(
             dict(zip(range(loss.lowest, loss.lowest + loss.masses.size), loss.masses.tolist(), strict=True)),

@@ -15,6 +15,8 @@ from dpsco_verify.evidence import AuditVerdict
 class Route(enum.StrEnum):
     """How the true δ was bounded.
 
+    All know what needs no distribution: the total variation, and the largest loss of Laplace steps.
+
     * ``exact``: closed form in ball arithmetic; proven. One step only, or unsampled Gaussian steps.
     * ``pld``: dp-accounting's composition of grids that are worse and better than the truth; proven but for the
       rounding of doubles, which is allowed for.
@@ -42,7 +44,7 @@ class AccountantPoint:
     Attributes
     ----------
     epsilon, claimed
-        The order, and the accountant's δ there.
+        The order, and the accountant's δ there: the smallest that it said. NaN for an answer that is no number.
     lower, upper
         The tightest bounds on the true δ: the worst over all neighbours, and over all adaptive queries that the
         event describes. The lower one is attained by data sets.
@@ -51,8 +53,10 @@ class AccountantPoint:
     routes
         All bounds.
     verdict
-        ``violated``: the claim is below the lower bound. ``not_violated``: it is at least the upper bound.
+        ``violated``: the claim is below the lower bound, or none. ``not_violated``: it is at least the upper bound.
         ``undecided``: it lies between.
+    answers
+        What the accountant said each time that it was asked, where this is a point of its δ(ε) or ε(δ).
     """
 
     epsilon: float
@@ -63,6 +67,7 @@ class AccountantPoint:
     upper_route: Route
     routes: tuple[RouteBounds, ...]
     verdict: AuditVerdict
+    answers: tuple[float, ...] = ()
 
     __bool__ = no_truth_value("point.verdict is AuditVerdict.NOT_VIOLATED")
 
@@ -72,6 +77,8 @@ class AccountantPoint:
 
         Below 1 for a violated claim, of which ``claimed/lower`` says that it is that factor too small, at least.
         """
+        if math.isnan(self.claimed) or math.isnan(self.epsilon):
+            return 0.0
         reference = self.lower if self.verdict is AuditVerdict.VIOLATED else self.upper
         if reference > 0.0:
             return self.claimed / reference
@@ -119,7 +126,14 @@ class AccountantAudit:
         worst = min(
             (point for point in self.points if point.verdict is self.verdict), key=lambda point: point.slack
         )
-        where = f"{self.event} under {self.relation}: at ε = {worst.epsilon:g} the claimed δ = {worst.claimed:.6g}"
+        at = f"{self.event} under {self.relation}: at"
+        if math.isnan(worst.epsilon):
+            return f"{at} δ = {worst.claimed:.6g} the accountant says ε = {worst.answers[0]:g}, which bounds nothing"
+        if math.isnan(worst.claimed):
+            return f"{at} ε = {worst.epsilon:g} the accountant says δ = {worst.answers[0]:g}, which is no probability"
+        where = f"{at} ε = {worst.epsilon:g} the claimed δ = {worst.claimed:.6g}"
+        if len(set(worst.answers)) > 1:
+            where += f" (asked anew it says {', '.join(f'{a:.6g}' for a in worst.answers)})"
         if self.verdict is AuditVerdict.VIOLATED:
             return f"{where} is below the true one, which is at least {worst.lower:.6g} ({worst.lower_route})"
         if self.verdict is AuditVerdict.UNDECIDED:
