@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -109,6 +109,17 @@ def assert_private(request: pytest.FixtureRequest) -> AssertPrivate:
             "it among the arguments of the test or of one of its fixtures"
         )
     return AssertPrivate(test, request.config.stash[_STATE].settings)
+
+
+@pytest.fixture
+def assert_guarantee(assert_private: AssertPrivate) -> Callable[..., Any]:
+    """Assert that a guarantee of another kind stands, on the same error budget.
+
+    ``assert_guarantee(mean_at_most, draw, 0.5, low=0, high=1)`` takes a function of ``dpsco_verify.guarantees``, or
+    ``check_optimiser``, and what that takes; it fails the test with a counterexample if the guarantee is violated, or
+    if the check could not decide, and returns its result.
+    """
+    return assert_private.guarantee
 
 
 @pytest.hookimpl(wrapper=True)

@@ -12,6 +12,7 @@ from dpsco_verify.errors import InputError
 if TYPE_CHECKING:
     from dpsco_verify.evidence import AuditRecord
     from dpsco_verify.gating.config import GateConfig
+    from dpsco_verify.gating.guarantees import PlannedGuarantee
     from dpsco_verify.gating.run import Planned, PlannedCanaries
 
 MORE = """\b
@@ -53,6 +54,19 @@ scores and coins, or scores_in and scores_out. Each canary was in by a fair
 coin. In a configuration: [[gate.canaries]] with scores = "scores.csv", a
 claim, and method, family, guesses, name, weight, expect, epsilon_of_interest
 or multiple_of_interest. One run shows little at small error budgets.
+
+\b
+Other guarantees stand in a configuration, on the same error budget:
+  [[gate.guarantee]]
+  kind = "tail_at_most"           # or another function of
+                                  # dpsco_verify.guarantees
+  function = "mymodule:steps"     # or command = "./prog"
+  arguments = { threshold = 100, probability = 0.01 }
+  [[gate.guarantee]]
+  kind = "check_optimiser"
+  function = "mymodule:fit"
+  arguments = { risk = "mymodule:risk", epsilon = 1.0 }
+  # name, weight, time_limit, seeded, expect
 
 \b
 --estimate asks for no claim: for each pair it prints a lower bound on epsilon
@@ -135,7 +149,9 @@ def _phrased(text: str) -> str:
     return text
 
 
-def command_of(one: Planned | PlannedCanaries, chosen: GateConfig, config: Path | None) -> str:
+def command_of(
+    one: Planned | PlannedCanaries | PlannedGuarantee, chosen: GateConfig, config: Path | None
+) -> str:
     """Return the command that repeats an audit."""
     import msgspec
 

@@ -189,19 +189,53 @@ class CanaryEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
             raise InputError(f"the audit of {self.title!r}: {error}") from None
 
 
+class GuaranteeEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One guarantee of another kind than privacy.
+
+    Attributes
+    ----------
+    kind
+        The name of a function of :mod:`dpsco_verify.guarantees`, or ``check_optimiser``.
+    function, command
+        ``module:name`` of what is judged, or the command of a program that draws it; one of the two.
+    arguments
+        The guarantee's other arguments by name; ``module:name`` stands for an object.
+    name, weight, time_limit, seeded, expect
+        As for audits.
+    """
+
+    kind: Text
+    function: Text | None = None
+    command: Text | None = None
+    arguments: dict[str, Any] = {}
+    name: Text | None = None
+    weight: Positive = 1.0
+    time_limit: Positive = 60.0
+    seeded: bool = True
+    expect: Literal["not_violated", "violated"] = "not_violated"
+
+    @property
+    def title(self) -> str:
+        """What the report calls what is judged."""
+        return self.name or self.function or self.command or ""
+
+
 class GateConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A gate: the error budget of all its audits, the seed, the profile, and the audits, those by canaries apart."""
+    """A gate: the error budget of all that it judges, the seed, the profile, the audits and the other guarantees."""
 
     error_budget: Annotated[float, Meta(gt=0, lt=1)] = ERROR_BUDGET
     seed: Annotated[int, Meta(ge=0)] = 0
     profile: Profile = DEFAULT_PROFILE
     audit: tuple[AuditEntry, ...] = ()
     canaries: tuple[CanaryEntry, ...] = ()
+    guarantee: tuple[GuaranteeEntry, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a gate without audits."""
-        if not self.audit and not self.canaries:
-            raise InputError("audit=[] and canaries=[]: the gate has no audits; give at least one")
+        """Refuse a gate that judges nothing."""
+        if not self.audit and not self.canaries and not self.guarantee:
+            raise InputError(
+                "audit=[], canaries=[] and guarantee=[]: the gate has no audits; give at least one"
+            )
 
     def samples(self, entry: AuditEntry) -> int:
         """Return how many outputs a data set the audit may draw."""

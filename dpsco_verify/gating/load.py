@@ -38,7 +38,7 @@ def load_mechanism(name: str, *, once: bool) -> Any:
     InputError
         If there is none.
     """
-    found = _object("mechanism", name)
+    found = load_object("mechanism", name)
     if not callable(found):
         raise InputError(f"mechanism={name!r} is {_kind(found)} and cannot be called; name a function")
     return per_call(found) if once else found
@@ -46,7 +46,7 @@ def load_mechanism(name: str, *, once: bool) -> Any:
 
 def source_of(name: str, folder: Path) -> Source | None:
     """Return where ``module:name`` is written, if that is Python in `folder`."""
-    found = inspect.unwrap(_object("mechanism", name))
+    found = inspect.unwrap(load_object("mechanism", name))
     try:
         file = Path(inspect.getsourcefile(found) or "").resolve().relative_to(folder.resolve())
         line = inspect.getsourcelines(found)[1]
@@ -78,7 +78,7 @@ def load_pairs(names: Sequence[str]) -> Any:
 def _pairs_of(name: str) -> Any:
     if name.endswith(".json"):
         return _from_file(Path(name))
-    found = _called(name, _object("pair", name))
+    found = _called(name, load_object("pair", name))
     if _is_strategy(found):
         return found
     if isinstance(found, tuple):
@@ -127,7 +127,14 @@ def _from_file(path: Path) -> list[tuple[Any, Any]]:
     return [(pair.d, pair.d_prime) for pair in pairs]
 
 
-def _object(what: str, name: str) -> Any:
+def load_object(what: str, name: str) -> Any:
+    """Return the object that ``module:name`` names; `what` says in messages which of the names it is.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
     module_name, colon, path = name.partition(":")
     if not (module_name and colon and path):
         raise InputError(

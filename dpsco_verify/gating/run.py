@@ -26,7 +26,9 @@ from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import AuditRecord, Source
 from dpsco_verify.gating.audit_evidence import FindingNames
 from dpsco_verify.gating.canary_evidence import canary_finding
-from dpsco_verify.gating.config import AuditEntry, CanaryEntry, GateConfig
+from dpsco_verify.gating.config import AuditEntry, CanaryEntry, GateConfig, GuaranteeEntry
+from dpsco_verify.gating.guarantee_evidence import findings_of
+from dpsco_verify.gating.guarantees import PlannedGuarantee, load_guarantee, spends_level
 from dpsco_verify.gating.load import load_mechanism, load_pairs, source_of
 from dpsco_verify.gating.record import gate_record, record_of
 from dpsco_verify.gating.score_files import load_scores
@@ -99,7 +101,7 @@ def plan(config: GateConfig, select: Sequence[str] = ()) -> tuple[Planned, ...]:
     for entry in config.audit:
         entry.require_one_mechanism()
         claims.append(entry.claim())
-    keys, _, budget = _named(config, claims, select)
+    keys, _, _, budget = _named(config, claims, select)
     return tuple(
         Planned(
             entry=entry,
@@ -126,7 +128,7 @@ def plan_canaries(config: GateConfig, select: Sequence[str] = ()) -> tuple[Plann
     InputError
         As :func:`plan`.
     """
-    _, keys, budget = _named(config, [entry.claim() for entry in config.audit], select)
+    _, keys, _, budget = _named(config, [entry.claim() for entry in config.audit], select)
     return tuple(
         PlannedCanaries(
             entry=entry,
@@ -141,10 +143,38 @@ def plan_canaries(config: GateConfig, select: Sequence[str] = ()) -> tuple[Plann
     )
 
 
+def plan_guarantees(config: GateConfig, select: Sequence[str] = ()) -> tuple[PlannedGuarantee, ...]:
+    """Return the guarantees of other kinds of a gate that `select` names, their functions loaded.
+
+    Raises
+    ------
+    InputError
+        As :func:`plan`.
+    """
+    _, _, keys, budget = _named(config, [entry.claim() for entry in config.audit], select)
+    return tuple(
+        load_guarantee(
+            entry,
+            id_=key[0],
+            reading=key[1],
+            alpha=budget.share("/".join(key)).alpha if spends_level(entry) else None,
+            seed=config.seed,
+        )
+        for entry, key in zip(config.guarantee, keys, strict=True)
+        if not select or {key[0], "/".join(key)} & set(select)
+    )
+
+
+_Keys = list[tuple[str, str]]
+
+
 def _named(
     config: GateConfig, claims: Sequence[PrivacyClaim], select: Sequence[str]
-) -> tuple[list[tuple[str, str]], list[tuple[str, str]], ErrorBudget]:
-    """Return the names of the audits, of those by canaries, and the budget split over both."""
+) -> tuple[_Keys, _Keys, _Keys, ErrorBudget]:
+    """Return the names of the audits, of those by canaries and of the other guarantees, and the budget split over all.
+
+    What is exact has no share.
+    """
     names = FindingNames()
     keys = []
     for entry, claim in zip(config.audit, claims, strict=True):
@@ -154,12 +184,20 @@ def _named(
     for one in config.canaries:
         claimed = " ".join(f"{name} {value}" for name, value in one.claimed().items() if value is not None)
         of_canaries.append(names.of(one.title, claimed))
-    shares = [*(entry.weight for entry in config.audit), *(entry.weight for entry in config.canaries)]
-    weights = {"/".join(key): share for key, share in zip([*keys, *of_canaries], shares, strict=True)}
+    others = [names.of(one.title, one.kind) for one in config.guarantee]
+    known = ["/".join(key) for key in (*keys, *of_canaries, *others)]
     for name in select:
-        if name not in {*weights, *(key.partition("/")[0] for key in weights)}:
-            raise InputError(f"select={name!r} names no audit; give one of {', '.join(weights)}")
-    return keys, of_canaries, ErrorBudget.split(config.error_budget, weights)
+        if name not in {*known, *(key.partition("/")[0] for key in known)}:
+            raise InputError(f"select={name!r} names no audit; give one of {', '.join(known)}")
+    entries: tuple[AuditEntry | CanaryEntry | GuaranteeEntry, ...]
+    entries = (*config.audit, *config.canaries, *config.guarantee)
+    weights = {
+        key: entry.weight
+        for key, entry in zip(known, entries, strict=True)
+        if not isinstance(entry, GuaranteeEntry) or spends_level(entry)
+    }
+    budget = ErrorBudget.split(config.error_budget, weights or {"nothing": 1.0})
+    return keys, of_canaries, others, budget
 
 
 def _pairs(entry: AuditEntry) -> Any:
@@ -182,7 +220,7 @@ def run_gate(
     *,
     select: Sequence[str] = (),
     profile: str | None = None,
-    reproduce: Callable[[Planned | PlannedCanaries], str] | None = None,
+    reproduce: Callable[[Planned | PlannedCanaries | PlannedGuarantee], str] | None = None,
     progress: Progress | None = None,
 ) -> tuple[AuditRecord, Mapping[str, bytes]]:
     """Run the audits of a gate and return the record with the certificates by path.
@@ -207,7 +245,8 @@ def run_gate(
     """
     started = time.perf_counter()
     planned, with_canaries = plan(config, select), plan_canaries(config, select)
-    total = len(planned) + len(with_canaries)
+    others = plan_guarantees(config, select)
+    total = len(planned) + len(with_canaries) + len(others)
     results: list[AuditResult] = []
     for number, one in enumerate(planned):
         if progress is not None:
@@ -225,7 +264,7 @@ def run_gate(
         reproduce=None if reproduce is None else [reproduce(one) for one in planned],
         expected=[AuditVerdict(one.entry.expect) for one in planned],
     )
-    if not with_canaries:
+    if not with_canaries and not others:
         return record, certificates
     findings, levels = list(record.claims), dict(record.error_budget.by_claim)
     for number, scored in enumerate(with_canaries, len(planned)):
@@ -242,6 +281,18 @@ def run_gate(
         levels[finding.key] = scored.alpha
         if certificate is not None and finding.certificate is not None:
             certificates[finding.certificate] = certificate
+    for number, other in enumerate(others, len(planned) + len(with_canaries)):
+        if progress is not None:
+            progress(number, total, other.key)
+        for finding, level in findings_of(
+            other.check(),
+            id_=other.id,
+            reading=other.reading,
+            reproduce="" if reproduce is None else reproduce(other),
+            expected=AuditVerdict(other.entry.expect),
+        ):
+            findings.append(finding)
+            levels[finding.key] = level
     whole = record_of(
         findings,
         levels,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.evidence import AuditVerdict
@@ -68,10 +67,14 @@ class GuaranteeResult:
     seed: int
     call: str
     seconds: float = field(compare=False)
-    figures: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    figures: Mapping[str, float] = field(default_factory=dict)
     again: Callable[[], GuaranteeResult] | None = field(default=None, repr=False, compare=False)
 
     __bool__ = no_truth_value("result.verdict is AuditVerdict.NOT_VIOLATED")
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what travels to another process: all but the way to repeat it, which the call says too."""
+        return vars(self) | {"again": None}
 
     def reproduce(self) -> GuaranteeResult:
         """Check the guarantee again: the same seed, hence the same result."""

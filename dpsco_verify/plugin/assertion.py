@@ -50,10 +50,10 @@ def run_audit(
     except InputError as error:
         # Bad arguments are refused before anything is drawn; a mechanism that misbehaves leaves an audit undecided.
         if isinstance(error, MechanismError):
-            _book_failure(asked, name, level, error)
+            book_failure(asked, name, level, error)
         raise error.with_traceback(None)  # noqa: B904  the test's own line is the place to look at
     except BaseException as error:
-        _book_failure(asked, name, level, error)
+        book_failure(asked, name, level, error)
         raise
     book(
         asked,
@@ -70,7 +70,9 @@ def run_audit(
     return result
 
 
-def require_known(options: Mapping[str, Any], of: Callable[..., Any] = audit) -> None:
+def require_known(
+    options: Mapping[str, Any], of: Callable[..., Any] = audit, *, said: str = "assert_private"
+) -> None:
     """Refuse options that the session chooses, or that an audit does not take."""
     __tracebackhide__ = True
     known = sorted({*inspect.signature(of).parameters} - {*OF_THE_SESSION})
@@ -79,11 +81,12 @@ def require_known(options: Mapping[str, Any], of: Callable[..., Any] = audit) ->
             raise InputError(f"{name}={value!r} is not for a test to choose: {OF_THE_SESSION[name]}")
         if name not in known:
             raise InputError(
-                f"{name}={value!r} is not an argument of assert_private; give some of {', '.join(known)}"
+                f"{name}={value!r} is not an argument of {said}; give some of {', '.join(known)}"
             )
 
 
-def _book_failure(asked: AskedAudit, name: str, level: float, error: BaseException) -> None:
+def book_failure(asked: AskedAudit, name: str, level: float, error: BaseException) -> None:
+    """Keep that an audit ended without a verdict."""
     said = " ".join(f"{type(error).__name__}: {error}".split())
     book(
         asked,

@@ -11,6 +11,9 @@ from dpsco_verify.auditing import AuditResult, CanaryAudit
 from dpsco_verify.evidence import Finding, Stance, Verdict
 from dpsco_verify.gating.audit_evidence import METHOD, REFERENCE, STATEMENT, FindingNames, audit_finding
 from dpsco_verify.gating.canary_evidence import canary_finding
+from dpsco_verify.gating.guarantee_evidence import findings_of
+from dpsco_verify.guarantees import GuaranteeResult
+from dpsco_verify.guarantees.optimiser import OptimiserReport
 from dpsco_verify.plugin.asked_audit import AskedAudit
 
 _NO_VERDICT = "no-verdict"
@@ -42,6 +45,15 @@ def of_canaries(result: CanaryAudit, asked: AskedAudit) -> EncodedFinding:
     return EncodedFinding(
         finding=encode(finding), certificate=None if certificate is None else certificate.decode()
     )
+
+
+def of_guarantee(
+    result: GuaranteeResult | OptimiserReport, kind: str, asked: AskedAudit
+) -> list[EncodedFinding]:
+    """Return the finding of a guarantee, or those of an optimiser's claims."""
+    id_, reading = _named(asked, kind)
+    found = findings_of(result, id_=id_, reading=reading, reproduce=asked.test.command)
+    return [EncodedFinding(finding=encode(finding), certificate=None) for finding, _ in found]
 
 
 def of_failure(mechanism: str, why: str, asked: AskedAudit) -> EncodedFinding:

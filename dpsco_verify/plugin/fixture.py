@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from dpsco_verify.auditing import AuditResult, CanaryAudit
+    from dpsco_verify.guarantees import GuaranteeResult
+    from dpsco_verify.guarantees.optimiser import OptimiserReport
     from dpsco_verify.plugin.settings import Settings
     from dpsco_verify.plugin.shares import AuditedTest
     from dpsco_verify.privacy.claims import PrivacyClaim
 
+
+G = TypeVar("G", bound="GuaranteeResult | OptimiserReport")
 
 _NOT_GIVEN: Any = object()
 """Stands for a data set that was not given, since None may be one."""
@@ -100,6 +104,39 @@ class AssertPrivate:
             test=self._test, number=self._calls, settings=self._settings, own_samples=samples is not None
         )
         return run_audit(asked, mechanism, arguments, options)
+
+    def guarantee(self, guarantee: Callable[..., G], *arguments: Any, **options: Any) -> G:
+        """Check a guarantee of another kind than privacy and fail the test unless it stands; ``assert_guarantee``.
+
+        Parameters
+        ----------
+        guarantee
+            A function of :mod:`dpsco_verify.guarantees`, or
+            :func:`~dpsco_verify.guarantees.optimiser.check_optimiser`.
+        arguments, options
+            What it takes; but the level and the seed, which are the session's.
+
+        Returns
+        -------
+        GuaranteeResult or OptimiserReport
+            The result, whose verdict is ``not_violated``.
+
+        Raises
+        ------
+        AssertionError
+            If the guarantee is violated; the message shows the counterexample and the command that repeats the check.
+        pytest.fail.Exception
+            If the check could not decide.
+        InputError
+            For a bad argument, or a function that cannot be judged.
+        """
+        __tracebackhide__ = True
+        from dpsco_verify.plugin.asked_audit import AskedAudit  # noqa: PLC0415  pytest is to start at once
+        from dpsco_verify.plugin.guarantees import run_guarantee  # noqa: PLC0415  the same
+
+        self._calls += 1
+        asked = AskedAudit(test=self._test, number=self._calls, settings=self._settings, own_samples=False)
+        return run_guarantee(asked, guarantee, arguments, options)
 
     def canaries(self, scores_in: Any, scores_out: Any, **options: Any) -> CanaryAudit:
         """Audit a training run by the scores of its canaries, and fail the test unless the claim stands.

@@ -6,23 +6,26 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from dpsco_verify.auditing import AuditResult, MechanismError
 from dpsco_verify.auditing.portable import Portable
 from dpsco_verify.errors import InputError
 from dpsco_verify.execution.own_process import CAN_FORK, OwnProcess, ProcessEndedError
+from dpsco_verify.guarantees import GuaranteeResult
+from dpsco_verify.guarantees.optimiser import OptimiserReport
 
 _LEAVE_ALONE = "so there is no verdict; it must return its outputs and must not end its process"
+
+
+R = TypeVar("R", bound=AuditResult | GuaranteeResult | OptimiserReport)
 
 
 class AuditBrokeOffError(RuntimeError):
     """An audit ended by a fault of the program, or of a function that it was given; nothing is known of the claim."""
 
 
-def judged(
-    audit: Callable[[], AuditResult], *, name: str, own_process: bool, shared: Sequence[Any]
-) -> AuditResult:
+def judged(audit: Callable[[], R], *, name: str, own_process: bool, shared: Sequence[Any]) -> R:
     """Return what `audit` returns, called in a copy of this process where `own_process` and the system allow it.
 
     Parameters
@@ -48,8 +51,9 @@ def judged(
         if own_process and CAN_FORK:
             # What the audit was made of is at hand here and need not travel.
             with OwnProcess(lambda _: replace(audit(), again=None), shared=shared) as process:
-                result: AuditResult = process.answer()
-                return replace(result, again=Portable(audit))
+                result: R = process.answer()
+                again: Any = Portable(audit)
+                return replace(result, again=again)
         with _told_of_exits():
             return audit()
     except InputError:

@@ -186,6 +186,28 @@ def check_optimiser(
         delta=given[1],
         seed=seed,
         seconds=time.perf_counter() - started,
+        again=lambda: check_optimiser(
+            fit,
+            risk=risk,
+            privacy=privacy,
+            gradient_queries=gradient_queries,
+            deterministic_given_seed=deterministic_given_seed,
+            invariances=invariances,
+            outliers=outliers,
+            epsilon=epsilon,
+            delta=delta,
+            audit_at=audit_at,
+            problems=problems,
+            losses=losses,
+            sizes=sizes,
+            runs=runs,
+            samples=samples,
+            batched=batched,
+            alpha=alpha,
+            seed=seed,
+            time_limit=time_limit,
+            name=name,
+        ),
     )
 
 

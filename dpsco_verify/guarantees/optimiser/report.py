@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from dpsco_verify.errors import no_truth_value
+from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.evidence import AuditVerdict
 from dpsco_verify.evidence.exit_code import ExitCode
 from dpsco_verify.guarantees.result import GuaranteeResult
@@ -53,6 +53,8 @@ class OptimiserReport:
         As they were given.
     seconds
         Wall-clock time.
+    again
+        Repeats the checks.
     """
 
     name: str
@@ -67,6 +69,16 @@ class OptimiserReport:
     again: Callable[[], OptimiserReport] | None = field(default=None, repr=False, compare=False)
 
     __bool__ = no_truth_value("report.verdict is AuditVerdict.NOT_VIOLATED")
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what travels to another process: all but the way to repeat it."""
+        return vars(self) | {"again": None}
+
+    def reproduce(self) -> OptimiserReport:
+        """Check the optimiser again: the same seed, hence the same report."""
+        if self.again is None:
+            raise InputError("again=None: this report does not hold its checks; make the call anew")
+        return self.again()
 
     @property
     def verdict(self) -> AuditVerdict:

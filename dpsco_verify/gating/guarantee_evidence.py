@@ -1,0 +1,123 @@
+"""A guarantee as a finding, and the claims of an optimiser as several.
+
+No certificate stands beside them: what was judged is a function of the user's own, which the checker does not have. The
+call that each finding names draws the same observations again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from dpsco_verify.evidence import AuditVerdict, Finding, Quantity, Stance
+from dpsco_verify.gating.audit_evidence import REFERENCE, VERDICTS
+from dpsco_verify.guarantees import GuaranteeResult
+from dpsco_verify.guarantees.optimiser import OptimiserReport
+
+_METHODS = {
+    "mean_at_most": "a betting e-process, valid at every time",
+    "mean_at_least": "a betting e-process, valid at every time",
+    "tail_at_most": "an exact binomial test",
+    "quantile_at_most": "an exact binomial test",
+    "rate": "a betting e-process on pairs of sizes",
+    "ratio_at_most": "a betting e-process for each case, on shares of the level",
+    "equal_law": "an event is chosen on one part of the outputs and judged on the other by a betting e-process",
+    "risk": "the worst instance is searched and judged on fresh runs by a betting e-process",
+    "privacy": "an event is chosen on one part of the outputs and judged on the other by a betting e-process",
+}
+_EXACT = "exact, at every input that was tried"
+
+Findings = Iterator[tuple[Finding, float]]
+"""Findings, each with the level that it spent."""
+
+
+def findings_of(
+    result: GuaranteeResult | OptimiserReport,
+    *,
+    id_: str,
+    reading: str,
+    reproduce: str,
+    expected: AuditVerdict = AuditVerdict.NOT_VIOLATED,
+) -> Findings:
+    """Yield the finding of a guarantee, or one for each claim of an optimiser.
+
+    Parameters
+    ----------
+    result
+        What was found.
+    id_, reading
+        The finding's names; an optimiser's claims are told apart by ``reading-claim``.
+    reproduce
+        The command that repeats it; the call where it is empty.
+    expected
+        The verdict that is no surprise.
+    """
+    if isinstance(result, GuaranteeResult):
+        yield _finding(result, id_, reading, reproduce, expected), result.alpha
+        return
+    for one in result.results:
+        named = f"{reading}-{one.kind.replace('_', '-')}"
+        yield _finding(one, id_, named, reproduce, expected), one.alpha
+    for kind, reason in result.skipped:
+        named = f"{reading}-{kind.replace('_', '-')}"
+        unchecked = GuaranteeResult(
+            kind=kind,
+            name=result.name,
+            claim=kind.replace("_", " "),
+            verdict=AuditVerdict.UNDECIDED,
+            seen=reason,
+            counterexample=None,
+            detectable="nothing would have been found",
+            mdv=None,
+            log_e_value=None,
+            p_value=None,
+            alpha=0.0,
+            samples=0,
+            seed=result.seed,
+            call="",
+            seconds=0.0,
+        )
+        yield _finding(unchecked, id_, named, reproduce, expected), 0.0
+
+
+def _finding(
+    result: GuaranteeResult, id_: str, reading: str, reproduce: str, expected: AuditVerdict
+) -> Finding:
+    return Finding(
+        paper="",
+        id=id_,
+        title=result.name,
+        reference=REFERENCE,
+        label="",
+        reading=reading,
+        reading_text=result.claim,
+        stance=Stance.PRINTED,
+        statement=result.claim,
+        verdict=VERDICTS[result.verdict],
+        expected=VERDICTS[expected],
+        summary=result.summary,
+        method=_METHODS.get(result.kind, _EXACT),
+        evidence=_evidence(result),
+        counterexample=result.counterexample,
+        reproduce=reproduce or result.call,
+        seconds=result.seconds,
+    )
+
+
+def _evidence(result: GuaranteeResult) -> dict[str, Quantity]:
+    """Return the figures of a guarantee by name; no times among them."""
+    return {
+        "claim": Quantity(value=result.claim),
+        **{name: Quantity(value=value) for name, value in result.figures.items()},
+        "mdv": Quantity(value=result.mdv, note=result.detectable or "a violation was found"),
+        "samples": Quantity(value=result.samples),
+        "level": Quantity(value=result.alpha, note="the probability, at most, of refuting a true claim"),
+        "log_e_value": Quantity(
+            value=result.log_e_value
+            if result.log_e_value is not None and math.isfinite(result.log_e_value)
+            else None,
+            note="natural logarithm",
+        ),
+        "p_value": Quantity(value=result.p_value),
+        "seed": Quantity(value=result.seed),
+    }
