@@ -2,16 +2,19 @@
 
 Code hosts show its results beside the lines that they name: the mechanism of an audit, or the LaTeX source of a
 paper where an erratum is. What departs from what is expected is an error, an undecided check a warning; what is as
-expected is kept as a result that nobody is alarmed by.
+expected is kept as a result that nobody is alarmed by. ``python -m dpsco_verify.reporting.sarif FILE`` prints what
+fails as annotations for a pull request on GitHub.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import msgspec
 
@@ -120,3 +123,25 @@ def _erratum_rule(erratum: Erratum) -> str:
 
 def _location(file: dict[str, str], line: int) -> dict[str, Any]:
     return {"physicalLocation": {"artifactLocation": file, "region": {"startLine": line}}}
+
+
+def marks_of(log: dict[str, Any]) -> Iterator[str]:
+    """Return the failures of a log as GitHub's workflow commands, which mark the lines of a pull request."""
+    for result in (result for run in log["runs"] for result in run["results"] if result["kind"] == "fail"):
+        word = {"error": "error", "warning": "warning"}.get(result["level"], "notice")
+        places = [location["physicalLocation"] for location in result["locations"]] or [None]
+        for place in places:
+            said = {"title": f"dpsco-verify {result['ruleId']}"}
+            if place is not None:
+                file = unquote(place["artifactLocation"]["uri"])
+                said |= {"file": file, "line": str(place["region"]["startLine"])}
+            fields = ",".join(f"{name}={_escaped(value, ':,')}" for name, value in said.items())
+            yield f"::{word} {fields}::{_escaped(result['message']['text'], '')}"
+
+
+def _escaped(text: str, more: str) -> str:
+    return "".join(f"%{ord(c):02X}" if c in f"%\r\n{more}" else c for c in text)
+
+
+if __name__ == "__main__":
+    print(*marks_of(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))), sep="\n")  # noqa: T201
