@@ -76,7 +76,7 @@ def _against_balls(n: int) -> Row:
     exact = Fraction(found.certificate.right)
     checker.Kinds().check(found.certificate)
     problem = bounds.sum_of(found.run, found.run.law[0][0], 1.0)
-    doubles = math.exp(bounds.planned_upper(problem, bounds.CHECKABLE)[0])
+    doubles = math.exp(bounds.sharpest(problem, bounds.CHECKABLE)[0])
     return row(
         GROUP,
         "bound in doubles against balls: relative error",

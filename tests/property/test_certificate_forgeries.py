@@ -32,10 +32,12 @@ from dpsco_verify.evidence.checker import (
     Unreadable,
     issue,
 )
+from dpsco_verify.evidence.checker.whole_run import LARGEST_GRID, LARGEST_LAW
 from dpsco_verify.evidence.checker.witness import kind_of
 from dpsco_verify.ledger.installed import installed_ledger
 from dpsco_verify.papers.arora2020.single_step.certificates import STEP
 from dpsco_verify.papers.arora2020.utility.certificates import EXCESS
+from dpsco_verify.privacy.whole_run import calibrate
 from dpsco_verify.store import null_name
 
 LEDGER = installed_ledger()
@@ -463,6 +465,35 @@ def test_one_fresh_draw_of_half_of_a_trillion_is_judged_at_once():
         tree["witness"]["h"] = "0" if fresh == 1 else "-1"
         assert timed(json.dumps(tree).encode()) is None
         forged(tree)
+
+
+@pytest.mark.parametrize(("epsilon", "below"), [(1e-3, 1), (1.0, LARGEST_LAW // 2)])
+def test_the_largest_convolution_is_judged_at_once(epsilon, below):
+    """Up to 2¹⁸ points it took three seconds, and twice that where the first precision did not decide."""
+    tree = tree_of(calibrate(n=10**6, epsilon=epsilon, delta=1e-6).certificate)
+    largest = {"size": LARGEST_GRID, "reach": LARGEST_GRID, "below": below, "above": LARGEST_LAW - below}
+    for changes in ({}, largest, largest | {"below": below + 1}):
+        forged(replaced(tree, ("witness",), tree["witness"] | changes))
+
+
+def test_no_choice_of_a_narrow_law_proves_less_noise():
+    """Its κ, touch, foot and bounds may be anything: what is accepted is true, and here it would be false."""
+    tree = tree_of(calibrate(n=1000, epsilon=0.03, delta=1e-6).certificate)
+    assert tree["witness"]["narrow"] is not None
+    tree["witness"]["delta"] = "1/2000000"
+    for name in ("kappa", "touch", "lowest", "turn", "top", "foot"):
+        value = Fraction(tree["witness"]["narrow"][name])
+        for factor in (
+            0,
+            Fraction(1, 10**6),
+            Fraction(1, 2),
+            Fraction(9, 10),
+            Fraction(11, 10),
+            2,
+            10**6,
+            -1,
+        ):
+            assert forged(replaced(tree, ("witness", "narrow", name), str(value * factor))) is None, name
 
 
 @given(data=st.binary(max_size=300))

@@ -104,6 +104,7 @@ WHOLE_RUN = {
     "above": 120,
     "size": 512,
     "reach": 200,
+    "narrow": None,
 }
 
 UTILITY_NULL = null_name(
@@ -279,6 +280,9 @@ def at(tree, path):
 
 def tampered(value):
     """Yield values that mean something else."""
+    if value is None:
+        yield from ("", 0, False, {}, [])
+        return
     if isinstance(value, int):
         yield from (value + 1, value - 1, -value, 0 if value else 5, float(value), str(value), None, True)
         return

@@ -10,15 +10,17 @@ from fractions import Fraction
 
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence.checker import Certificate, Rejected, WholeRunPrivacy, issue
+from dpsco_verify.evidence.checker import whole_run as checked
 from dpsco_verify.privacy.whole_run.bounds import (
     bracket,
     delta_lower,
     delta_upper,
     exp_up,
-    planned_upper,
+    sharpest,
     sum_of,
 )
 from dpsco_verify.privacy.whole_run.plan import CHECKABLE
+from dpsco_verify.privacy.whole_run.refinement import Narrow
 from dpsco_verify.privacy.whole_run.run import WholeRun
 from dpsco_verify.validation import require_open_interval, require_positive
 
@@ -36,8 +38,8 @@ class Calibration:
     sigma, sigma_over_lipschitz
         σ and σ/L.
     delta_upper, delta_lower
-        Bounds on δ at the ε asked for: for every view, and for the worst instance whose pattern of repeats is
-        shown.
+        Bounds on δ at the ε asked for: for every view, the one that the certificate shows where there is one; and
+        for the worst instance whose pattern of repeats is shown.
     certificate
         That δ exceeds the bound, for the independent checker; None if it was not asked for, for several epochs, for
         K = n, for a law of K, outside ε ≤ 100 and δ ≥ 1e-200, and where no grid that the checker convolves fits.
@@ -67,7 +69,7 @@ def calibrate(
     """Return the least σ, to a relative 1e-6 of it, at which the upper bound on δ(ε) is at most δ.
 
     Where a certificate can be had, the bound is that of the grid that the checker convolves: its σ is larger by
-    about 0.1 %, and by 0.5 % at most, at n = 10⁸ and small ε.
+    about 0.1 %, and by 0.5 % at most.
 
     Parameters
     ----------
@@ -114,7 +116,7 @@ def calibrate(
 
     def bound(ratio: float) -> float:
         if certifiable:
-            planned = planned_upper(sum_of(run(ratio), first.law[0][0], epsilon), CHECKABLE)[0]
+            planned = sharpest(sum_of(run(ratio), first.law[0][0], epsilon), CHECKABLE)[0]
             if math.isfinite(planned):
                 return planned
         # No grid fits a δ that is far too small, as it is where the search is at much too large a ratio.
@@ -132,7 +134,7 @@ def calibrate(
     return Calibration(
         sigma=ratio * lipschitz,
         sigma_over_lipschitz=ratio,
-        delta_upper=min(delta_upper(found, epsilon), exp_up(bound(ratio))),
+        delta_upper=exp_up(bound(ratio)),
         delta_lower=delta_lower(found, epsilon),
         certificate=certificate,
         run=found,
@@ -157,7 +159,7 @@ def _least(excess: Callable[[float], float], *, start: float) -> float:
 def _certificate(run: WholeRun, epsilon: float, delta: float) -> Certificate[WholeRunPrivacy] | None:
     """Return the certificate, or None where the checker does not accept it."""
     points = run.law[0][0]
-    plan = planned_upper(sum_of(run, points, epsilon), CHECKABLE)[1]
+    plan = sharpest(sum_of(run, points, epsilon), CHECKABLE)[1]
     if plan is None or run.sigma is None:
         return None
     witness = WholeRunPrivacy(
@@ -175,8 +177,22 @@ def _certificate(run: WholeRun, epsilon: float, delta: float) -> Certificate[Who
         above=plan.above,
         size=plan.size,
         reach=plan.reach,
+        narrow=None if plan.narrow is None else narrow_of(plan.narrow),
     )
     try:
         return issue("own:whole-run", "replace-one", witness)
     except Rejected:
         return None
+
+
+def narrow_of(narrow: Narrow) -> checked.Narrow:
+    """Return a law's choices as a certificate writes them."""
+    values = {
+        "kappa": narrow.bend.kappa,
+        "touch": narrow.bend.touch,
+        "lowest": narrow.lowest,
+        "turn": narrow.turn,
+        "top": narrow.top,
+        "foot": narrow.foot,
+    }
+    return checked.Narrow(**{name: str(Fraction(value)) for name, value in values.items()})

@@ -48,7 +48,9 @@ def log_hockey_stick(law: LatticeLaw, plan: Plan, steps: int, threshold: float, 
     """
     side = 1.0 if upper else -1.0
     c = threshold * (1.0 - side * 4.0 * UNIT)
-    theta = plan.theta
+    theta, bend = plan.theta, None if plan.narrow is None else plan.narrow.bend
+    if bend is not None:
+        c -= bend.shift + 16.0 * UNIT * (abs(c) + abs(bend.shift))
     index = law.first + np.arange(len(law.masses))
     x = law.origin + law.step * index
     with np.errstate(divide="ignore"):
@@ -65,13 +67,16 @@ def log_hockey_stick(law: LatticeLaw, plan: Plan, steps: int, threshold: float, 
     first = math.floor((c - steps * law.origin) / law.step) + 1
     window = first + np.arange(plan.reach)
     d = (steps * law.origin - c) + law.step * window
-    weights = np.maximum(d, 0.0) * np.exp(-theta * np.maximum(d, 0.0))
+    d = np.maximum(d, 0.0)
+    slope = 1.0 if bend is None else bend.slope
+    weights = (d if bend is None else bend.payoff(d)) * np.exp(-theta * d)
     main = float(np.sum(np.maximum(p[window % plan.size], 0.0) * weights))
     inexact = error * float(np.linalg.norm(weights))
-    inexact += 8.0 * UNIT * (abs(steps * law.origin) + abs(c) + law.step * float(np.abs(window).max()))
+    furthest = abs(steps * law.origin) + abs(c) + law.step * float(np.abs(window).max())
+    inexact += 8.0 * UNIT * slope * furthest
     if upper:
         end = max(float(d[-1]), 1.0 / theta)
-        main = main * (1.0 + 64.0 * UNIT) + inexact + end * math.exp(-theta * end)
+        main = main * (1.0 + 512.0 * UNIT) + inexact + slope * end * math.exp(-theta * end)
     else:
         outside = _log_outside(law, plan, steps, theta, log_mass, low=float(d[-1]), c=c)
         main = main * (1.0 - 64.0 * UNIT) - inexact - math.exp(min(outside, 0.0)) / (math.e * theta)

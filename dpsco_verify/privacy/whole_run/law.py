@@ -80,7 +80,7 @@ def _beyond(t: float, mu: float) -> float:
     return float(special.ndtr(-_score(t, mu)))
 
 
-def _split(shift: float, ratio: float, cells: int, mu: float) -> FloatArray:
+def split(shift: float, ratio: float, cells: int, mu: float) -> FloatArray:
     """Split the mass of Y in the cells between ``y_i = e^shift (1 + i·ratio)``, i = 0 … `cells`; shape (cells + 1,)."""
     masses = np.zeros(cells + 1)
     if cells == 0:
@@ -142,8 +142,8 @@ def envelope(*, epsilon: float, mu: float, step: float, below: int, above: int) 
     step, below, above
         h, and how many cells there are on either side of 0.
     """
-    right = _split(epsilon, step * math.exp(-epsilon), above, mu)
-    left = _split(-epsilon, step, below, mu)
+    right = split(epsilon, step * math.exp(-epsilon), above, mu)
+    left = split(-epsilon, step, below, mu)
     top, bottom = epsilon + math.log1p(above * step * math.exp(-epsilon)), math.log1p(below * step) - epsilon
     right[-1] += _beyond(top, mu)
     left[-1] += _beyond(bottom, mu)
@@ -168,9 +168,7 @@ def attained(*, epsilon: float, mu: float, step: float, highest: float) -> Latti
     if cells < 4:
         return None
     ratio = step * math.exp(-start)
-    q = np.concatenate(
-        [[0.0], _split(start, ratio, cells, mu)]
-    )  # point 0 holds the mass below the first cell
+    q = np.concatenate([[0.0], split(start, ratio, cells, mu)])  # point 0 holds the mass below the first cell
 
     def beyond(i: int) -> float:
         """Return the mass beyond the start of cell i."""

@@ -14,6 +14,7 @@ from scipy import optimize, special
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.privacy.gaussian import log_gaussian_delta
+from dpsco_verify.privacy.whole_run.refinement import Envelope, Narrow, best_kept, placed
 
 _POINTS = 800
 _LEAST_SIZE = 2**12
@@ -28,7 +29,11 @@ _LOST = 1e-4
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A tilt θ, a grid of `size` points `step` apart, and the cells of one step's law below and above 0."""
+    """A tilt θ, a grid of `size` points `step` apart, and where one step's law is on it.
+
+    The envelope has `below` cells below 0 and `above` cells above. Narrowed, it has a foot, and from `below` cells
+    further on `above` cells.
+    """
 
     theta: float
     step: float
@@ -36,6 +41,14 @@ class Plan:
     below: int
     above: int
     reach: int
+    narrow: Narrow | None = None
+
+    @property
+    def last(self) -> float:
+        """T, the last point of a step's law."""
+        if self.narrow is None:
+            return self.above * self.step
+        return self.narrow.foot + (self.below + self.above) * self.step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +61,8 @@ class Grid:
         The part of δ that the grid may add, about; more where δ is far below 1e-6, for the same part of σ.
     largest
         The most points, whatever they add.
+    cells
+        The most cells of one step's law.
     aliasing
         Minus the logarithm of the probability, after the tilt, that the sum leaves the window.
     reach
@@ -56,13 +71,14 @@ class Grid:
 
     spreading: float
     largest: int
+    cells: int
     aliasing: float
     reach: float
 
 
-FINE = Grid(spreading=0.004, largest=2**21, aliasing=20.0, reach=20.0)
-CHECKABLE = Grid(spreading=0.02, largest=2**18, aliasing=12.0, reach=14.0)
-"""What the independent checker convolves in balls in a few seconds."""
+FINE = Grid(spreading=0.004, largest=2**21, cells=2**21, aliasing=20.0, reach=20.0)
+CHECKABLE = Grid(spreading=0.02, largest=2**15, cells=2**13, aliasing=12.0, reach=14.0)
+"""What the independent checker convolves in balls within a second."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,13 +183,25 @@ def _spread(problem: Sum, values: FloatArray, weights: FloatArray) -> float:
     return math.sqrt(problem.steps * float(weights @ (values - float(weights @ values)) ** 2))
 
 
-def _plan(problem: Sum, values: FloatArray, weights: FloatArray, log_part: float, grid: Grid) -> Plan | None:
-    log_part = max(log_part, _SMALLEST)
+@dataclass(frozen=True, kw_only=True)
+class _Window:
+    """A tilt, how wide the grid has to be under it, the last point of a step's law, and that law, about."""
+
+    theta: float
+    width: float
+    highest: float
+    values: FloatArray
+    weights: FloatArray
+
+
+def _window(
+    problem: Sum, values: FloatArray, weights: FloatArray, log_part: float, grid: Grid, shift: float = 0.0
+) -> _Window | None:
     highest = negligible_beyond(problem, log_part)
     for _ in range(2):
         spread = _spread(problem, np.minimum(values, highest), weights)
         highest = min(highest, problem.distance + MARGIN * spread)
-    m, c = problem.steps, problem.threshold
+    m, c = problem.steps, problem.threshold - shift
     values = np.clip(values, -100.0 * highest, highest)
     log_weights = np.log(weights)
 
@@ -205,23 +233,76 @@ def _plan(problem: Sum, values: FloatArray, weights: FloatArray, log_part: float
         down = min(down, (grid.aliasing + m * (cumulant(theta - rate) - base)) / rate + c)
         up = min(up, (grid.aliasing + m * (cumulant(theta + rate) - base)) / rate - c)
     width = max(down + grid.reach / theta, up)
-    size = _LEAST_SIZE
-    spreading = grid.spreading * max(1.0, log_part / _ORDINARY)
-    while size < grid.largest and theta**2 * m * _added(values, weights, width / size) > 2.0 * spreading:
+    return _Window(theta=theta, width=width, highest=highest, values=values, weights=weights)
+
+
+def _plan(problem: Sum, values: FloatArray, weights: FloatArray, log_part: float, grid: Grid) -> Plan | None:
+    log_part = max(log_part, _SMALLEST)
+    window = _window(problem, values, weights, log_part, grid)
+    if window is None:
+        return None
+    theta, values = window.theta, window.values
+    size, spreading = _LEAST_SIZE, 2.0 * _spreading(grid, log_part)
+    while (
+        size < grid.largest
+        and theta**2 * problem.steps * _added(values, weights, window.width / size) > spreading
+    ):
         size *= 2
-    step = _short(width / size)
-    lowest = _lowest(values, weights, _LOST / (theta * m))
-    below, above = max(math.ceil(min(grid.reach / theta, lowest) / step), 1), math.ceil(highest / step)
+    lowest = min(grid.reach / theta, _lowest(values, weights, _LOST / (theta * problem.steps)))
+    step = _short(max(window.width / size, (lowest + window.highest) / (grid.cells - 2)))
+    below, above = max(math.ceil(lowest / step), 1), math.ceil(window.highest / step)
     if below + above > size:
         return None
     return Plan(
-        theta=theta,
-        step=step,
-        size=size,
-        below=below,
-        above=above,
-        reach=min(math.ceil(grid.reach / theta / step), size),
+        theta=theta, step=step, size=size, below=below, above=above, reach=_reach(grid, theta, step, size)
     )
+
+
+def _spreading(grid: Grid, log_part: float) -> float:
+    return grid.spreading * max(1.0, log_part / _ORDINARY)
+
+
+def _reach(grid: Grid, theta: float, step: float, size: int) -> int:
+    return min(math.ceil(grid.reach / theta / step), size)
+
+
+def plan_narrow(problem: Sum, plan: Plan, log_part: float, grid: Grid = CHECKABLE) -> Plan | None:
+    """Choose for the narrowed envelope; None where that gains nothing on the `plan` for the envelope."""
+    log_part = max(log_part, _SMALLEST)
+    law = Envelope(problem.epsilon, problem.mu)
+    kept = best_kept(
+        law, theta=plan.theta, steps=problem.steps, lowest=plan.below * plan.step, highest=plan.last
+    )
+    if kept is None:
+        return None
+    masses, shift = kept.law.masses(), kept.narrow.bend.shift
+    some = masses > 0.0
+    window = _window(problem, kept.law.knots[some], masses[some], log_part, grid, shift)
+    if window is None:
+        return None
+    theta, size, best = window.theta, _LEAST_SIZE, math.inf
+    chosen: Plan | None = None
+    while size <= grid.largest:
+        step = _short(window.width / size)
+        law_of_step = placed(law, kept, step, window.highest)
+        if law_of_step is not None and law_of_step.below + law_of_step.above < min(size, grid.cells):
+            value = problem.steps * law_of_step.log_mean(theta, step)
+            if value > best - _spreading(grid, log_part):
+                break
+            best = value
+            chosen = Plan(
+                theta=theta,
+                step=step,
+                size=size,
+                below=law_of_step.below,
+                above=law_of_step.above,
+                reach=_reach(grid, theta, step, size),
+                narrow=law_of_step.narrow,
+            )
+        elif chosen is not None:
+            break
+        size *= 2
+    return chosen
 
 
 def _lowest(values: FloatArray, weights: FloatArray, shift: float) -> float:
