@@ -23,6 +23,7 @@ from dpsco_verify.cli.gate import gate
 from dpsco_verify.cli.history import history
 from dpsco_verify.cli.museum import museum
 from dpsco_verify.cli.options import EXIT_CODES
+from dpsco_verify.cli.problems import problems
 from dpsco_verify.cli.replay import replay
 from dpsco_verify.cli.run import run
 from dpsco_verify.errors import InputError
@@ -39,6 +40,7 @@ _COMMANDS: tuple[click.Command, ...] = (
     history,
     museum,
     papers,
+    problems,
     replay,
     run,
 )
