@@ -96,8 +96,8 @@ def test_one_statement_a_system_and_kind():
         ("noisy-sgd-erm-privacy/every-epsilon", NoisySgdViolation, Consequence.NOTHING),
         ("minibatch-sgd-privacy/output-before", MinibatchViolation, Consequence.GUARANTEE),
         ("minibatch-sgd-privacy/output-after", MinibatchViolation, Consequence.GUARANTEE),
-        ("minibatch-sgd-privacy/every-epsilon", MinibatchViolation, Consequence.GUARANTEE),
-        ("smoothed-minibatch-sgd-privacy/noise-for-l", SmoothedMinibatchViolation, Consequence.GUARANTEE),
+        ("minibatch-sgd-privacy/every-epsilon", MinibatchViolation, None),
+        ("smoothed-minibatch-sgd-privacy/noise-for-l", SmoothedMinibatchViolation, None),
         ("iteration-sgd-privacy/any-step-size", IterationStepViolation, Consequence.NOTHING),
     ],
 )
@@ -105,6 +105,9 @@ def test_what_is_false_has_its_certificate_and_its_erratum(verify, certificate_o
     finding, result = verify(key)
     assert finding.verdict is Verdict.REFUTED
     assert type(certificate_of(finding, result).witness) is kind
+    if consequence is None:  # nobody claims it
+        assert result.record.errata == ()
+        return
     (erratum,) = result.record.errata
     assert erratum.shown_by == (key,)
     assert erratum.consequence is consequence
@@ -127,7 +130,7 @@ def test_what_holds_is_as_expected(verify, key):
         (phased, "NOISE", 5, "phased-sgd-privacy/printed"),
         (phased, "NOISE", 5, "phased-erm-privacy/printed"),
         (objective_perturbation, "POWER", 3, "objective-perturbation-privacy/printed"),
-        (minibatch, "NOISE", 9.0, "minibatch-sgd-privacy/thousand-steps"),
+        (minibatch, "NOISE", 9.0, "minibatch-sgd-privacy/many-steps"),
         (noisy_sgd_bounds, "NOISE", 33.0, "noisy-sgd-erm-privacy/proof-range"),
     ],
 )

@@ -76,7 +76,7 @@ CERTIFICATES = {
     "noisy-sgd": (
         "noisy-sgd-erm-privacy",
         "every-epsilon",
-        NoisySgdViolation(n=2, epsilon="4000", delta="1/1000000", threshold="5"),
+        NoisySgdViolation(n=2, epsilon="4000", delta="1/1000000", threshold="1/2"),
     ),
     "minibatch": ("minibatch-sgd-privacy", "output-before", MinibatchViolation(**MINIBATCH)),
     "minibatch-after": (
@@ -237,17 +237,23 @@ def test_every_kind_of_the_related_papers_is_tried():
         (
             "noisy-sgd-erm-privacy",
             "every-epsilon",
-            NoisySgdViolation(n=2, epsilon="1", delta="1/1000000", threshold="5"),
+            NoisySgdViolation(n=2, epsilon="1", delta="1/1000000", threshold="1/2"),
             "false",
         ),
         ("minibatch-sgd-privacy", "output-before", MinibatchViolation(**LARGE), "above 1"),
         ("minibatch-sgd-privacy", "output-after", MinibatchViolation(**MINIBATCH), "T=2 is not 1"),
+        (
+            "minibatch-sgd-privacy",
+            "output-before",
+            MinibatchViolation(**MINIBATCH | {"delta": "1/1000"}),
+            "above 1/n²",
+        ),
         ("minibatch-sgd-privacy", "every-epsilon", MinibatchViolation(**MINIBATCH), "below 100"),
         ("minibatch-sgd-privacy", "output-before", MinibatchViolation(**MINIBATCH | {"n": 20}), "below 1"),
         (
             "minibatch-sgd-privacy",
             "output-before",
-            MinibatchViolation(**MINIBATCH | {"n": 10_000}),
+            MinibatchViolation(**MINIBATCH | {"n": 1000}),
             "is not 2",
         ),
         (

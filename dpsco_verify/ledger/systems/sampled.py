@@ -4,18 +4,20 @@ A step answers with the mean of `batch` gradients at points drawn uniformly out 
 query depends on the answers before. K ~ Bin(m, 1/n) is how often the differing point is drawn, ``q = P(K ≥ 1)``,
 ``μ_k = 2Lk/(mσ)``.
 
-**From above.** Fix the other draws and where the point stands. For γ ≥ 1 let ``w = (γ − 1)(1 − q)/q``; by advanced
-joint convexity, and by convexity once more over K,
+**From above.** Fix the other draws and where the point stands. For γ ≥ 1 and any weights ``w_k ≥ 0`` with ``Σ_k P(K =
+k) w_k = (γ − 1)(1 − q)``, by advanced joint convexity, and by convexity once more over K,
 
-    ``H_γ(P‖Q) ≤ Σ_{k≥1} P(K = k) sup_E [N(a_k)(E) − γ N(a'_k)(E) − w N(c)(E)]
-    ≤ Σ_{k≥1} P(K = k) δ_G(log(γ + w); μ_k)``,
+    ``H_γ(P‖Q) ≤ Σ_{k≥1} P(K = k) sup_E [N(a_k)(E) − γ N(a'_k)(E) − w_k N(c)(E)]
+    ≤ Σ_{k≥1} P(K = k) δ_G(log(γ + w_k); μ_k)``,
 
-since the bracket is the mean, with weights γ and w, of ``N(a_k) − (γ + w) N(x)`` for x = ``a'_k`` and x = c, and
-``a_k`` lies within 2Lk/m of both. This is the curve of a pair that first reveals a label k with probability P(K =
-k)/q and then is a Gaussian step of parameter μ_k in which the point takes part with probability q. It bounds both
-directions at all γ ≥ 1, so it composes adaptively as in :mod:`dpsco_verify.auditing.accountants.grids`, whose masses
-are composed here by a Fourier transform, rounding allowed for. For single draws there is a bound in balls as well,
-for any number of steps: with ``r = 1 + q(e^{μz − μ²/2} − 1)``, z standard normal, and b = α − 1,
+since the bracket is the mean, with weights γ and w_k, of ``N(a_k) − (γ + w_k) N(x)`` for x = ``a'_k`` and x = c, and
+``a_k`` lies within 2Lk/m of both. The best weights are ``w_k = max(0, r_k(t) − γ)`` at one t, with ``r_k(z) = e^{kμz −
+k²μ²/2}`` and ``μ = μ_1`` (:mod:`dpsco_verify.ledger.systems.sampled_losses`): where all are positive this is the curve
+of the mixture over K against ``N(0)``, in which K is not revealed. It bounds both directions at all γ ≥ 1, so it
+composes adaptively as in :mod:`dpsco_verify.auditing.accountants.grids`, whose masses are composed here by a Fourier
+transform. They are tilted by ``e^{θ loss}`` first, so that a small δ is not lost in the transform's rounding, which is
+allowed for. For single draws there is a bound in balls as well, for any number of steps: with ``r = 1 + q(e^{μz −
+μ²/2} − 1)``, z standard normal, and b = α − 1,
 
     ``E_Q(P/Q)^α ≤ 1 + E[(r^α − 1 − r + r^{1−α}) 1{r > 1}] ≤ 1 + E[(r^α − 1 − α(r − 1) + (bα/2)(r − 1)²) 1{r > 1}]``
 
@@ -37,17 +39,15 @@ import numpy as np
 from scipy import special
 
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.auditing.accountants.events import Noise, Sampling, Step
-from dpsco_verify.auditing.accountants.grids import LossMasses, from_above
-from dpsco_verify.auditing.accountants.pairs import directions
-from dpsco_verify.choices import Relation
+from dpsco_verify.ledger.systems.sampled_losses import dominating_masses
 from dpsco_verify.privacy.balls import ball, upper_tail
 
-_NEGLIGIBLE = 1e-11
+_NEGLIGIBLE = 1e-16
 """The probability, at most, that a label beyond those considered occurs in any step; twice it is added to δ."""
 _LARGEST_LOSS = 10.0
 _MOST_CELLS = 1 << 19
 _ROUNDOFF = 2.0**-53
+_TILTS = (0.0, *(float(k) for k in np.geomspace(0.5, 200.0, 60)))
 _ORDERS = (4, 8, 16, 24, 32, 48, 64)
 """For ε ≥ 1; for a smaller one they are divided by it."""
 _LARGEST_ORDER = 1024
@@ -70,27 +70,38 @@ class SampledSteps:
 
 @functools.lru_cache(maxsize=64)
 def upper_delta(steps: SampledSteps, epsilon: float) -> float:
-    """Return an upper bound on δ(ε) by composing the dominating pair on a grid of losses."""
-    labels = _labels(steps)
+    """Return an upper bound on δ(ε) by composing the dominating losses on a grid."""
+    labels, mu, count = _labels(steps), 2.0 / (steps.batch * steps.noise), steps.steps
     h = _interval(steps, labels)
-    masses, infinite = _mixed(steps, labels, h)
+    masses, infinite = dominating_masses(labels, mu, interval=h, largest=_LARGEST_LOSS)
     losses: FloatArray = h * np.arange(-(masses.size // 2), masses.size // 2 + 1, dtype=np.float64)
+    positive = masses > 0.0
+    losses, logs = losses[positive], np.log(masses[positive])
+
+    def exponent(tilt: float) -> float:
+        return float(count * special.logsumexp(tilt * losses + logs))
+
+    tilt = min(_TILTS, key=lambda k: exponent(k) - k * epsilon)
+    tilted = np.exp(tilt * losses + logs - exponent(tilt) / count)
     size = 1 << math.ceil(math.log2((2.0 * _LARGEST_LOSS + 4.0) / h))
     placed = np.zeros(size)
-    np.add.at(placed, np.rint(losses / h).astype(np.int64) % size, masses)
-    composed = np.fft.irfft(np.fft.rfft(placed) ** steps.steps, size)
+    np.add.at(placed, np.rint(losses / h).astype(np.int64) % size, tilted)
+    composed = np.fft.irfft(np.fft.rfft(placed) ** count, size)
     # The lowest quarter of the circle stands for losses below 0; what lies lower still appears above, for the worse.
     index = np.arange(size)
     signed = h * np.where(index < size - size // 4, index, index - size)
     top = float(signed.max())
-    gain = -np.expm1(np.minimum(epsilon - signed, 0.0))
-    value = float(np.clip(composed, 0.0, None) @ gain)
+    above = signed > epsilon
+    back = np.exp(exponent(tilt) - tilt * signed[above])
+    value = float((np.clip(composed[above], 0.0, None) * back) @ -np.expm1(epsilon - signed[above]))
     rounding = (
-        8.0 * steps.steps * _ROUNDOFF * math.log2(size) * math.sqrt(size) * float(np.linalg.norm(masses))
-    )
+        8.0 * count * _ROUNDOFF * math.log2(size) * math.sqrt(size) * float(np.linalg.norm(tilted))
+    ) * math.exp(exponent(tilt) - tilt * epsilon)
     missed = 2.0 * math.exp(epsilon) * _NEGLIGIBLE
-    lost = -math.expm1(steps.steps * math.log1p(-min(infinite, 0.5)))
-    return min(1.0, value + rounding + missed + lost + _beyond(masses, losses, steps.steps, top))
+    lost = -math.expm1(count * math.log1p(-min(infinite, 0.5)))
+    # Chernoff's bound on the probability of a loss beyond the circle
+    beyond = math.exp(min(0.0, *(exponent(k) - k * top for k in _TILTS)))
+    return min(1.0, value + rounding + missed + lost + beyond)
 
 
 def _labels(steps: SampledSteps) -> FloatArray:
@@ -111,39 +122,6 @@ def _interval(steps: SampledSteps, labels: FloatArray) -> float:
     q = float(labels.sum())
     spread = math.sqrt(q * float(labels @ np.expm1(mu * mu)))
     return max(min(spread / 10.0, 5e-3), 2.0 * (2.0 * _LARGEST_LOSS + 4.0) / _MOST_CELLS)
-
-
-def _mixed(steps: SampledSteps, labels: FloatArray, h: float) -> tuple[FloatArray, float]:
-    """Return the masses of one step's loss on ``hℤ``, centred, and the mass at infinity."""
-    q = min(float(labels.sum()) * (1.0 + 1e-14), 1.0)
-    half = math.floor(_LARGEST_LOSS / h)
-    total, infinite = np.zeros(2 * half + 1), 0.0
-    for k, weight in enumerate(labels, start=1):
-        variance = (Fraction(steps.noise) * steps.batch / k) ** 2
-        step = Step(
-            noise=Noise.GAUSSIAN,
-            parameter=variance,
-            sampling=Sampling.NONE if q == 1.0 else Sampling.WITHOUT_REPLACEMENT,
-            probability=Fraction(q),
-        )
-        (direction,) = directions(step, Relation.REPLACE_ONE)
-        found: LossMasses = from_above(direction, interval=h)
-        share = float(weight / labels.sum())
-        index = found.lowest + np.arange(found.masses.size)
-        infinite += share * (found.infinite + float(found.masses[index > half].sum()))
-        kept = np.abs(index) <= half
-        # Losses below the grid are moved up to its end: for the worse.
-        total[index[kept] + half] += share * found.masses[kept]
-        total[0] += share * float(found.masses[index < -half].sum())
-    return total, infinite
-
-
-def _beyond(masses: FloatArray, losses: FloatArray, count: int, top: float) -> float:
-    """Return Chernoff's bound on the probability that `count` losses sum to more than `top`."""
-    positive = masses > 0.0
-    tilts = np.array([0.5, 1.0, 2.0, 4.0, 8.0, 16.0])
-    logs = special.logsumexp(tilts[:, np.newaxis] * losses[positive], b=masses[positive], axis=1)
-    return math.exp(min(0.0, float(np.min(count * logs - tilts * top))))
 
 
 def renyi_delta(steps: SampledSteps, epsilon: Fraction) -> flint.arb:

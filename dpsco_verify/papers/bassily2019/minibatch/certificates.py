@@ -26,10 +26,10 @@ class MinibatchViolation(Witness, frozen=True, kw_only=True):
 
     ``T = ⌊min(n/8, ε²n²/(32d log(1/δ)))⌋``, ``m = ⌈max(n√(ε/(4T)), 1)⌉``, ``σ² = 8TL² log(1/δ)/(n²ε²)``.
 
-    * ``output-before``, ε ≤ 1, T = 2: the output ``(w₁ + w₂)/2`` tells the first step. W is a segment of length D that
-      begins at w₁, where gradients −L lead into it by ``η = D/(L√2)``. E says that m times the first noisy gradient,
-      less −mL, exceeds `threshold` L, which is that ``w₂ < (1 − threshold/m) D/√2``, inside W.
-    * ``output-after``, ε ≤ 1, T = 1: the output is w₂, with ``η = D/L``, and W the same segment.
+    * ``output-before``, ε ≤ 1, δ ≤ 1/n², T = 2: the output ``(w₁ + w₂)/2`` tells the first step. W is a segment of
+      length D that begins at w₁, where gradients −L lead into it by ``η = D/(L√2)``. E says that m times the first
+      noisy gradient, less −mL, exceeds `threshold` L, which is that ``w₂ < (1 − threshold/m) D/√2``, inside W.
+    * ``output-after``, ε ≤ 1, δ ≤ 1/n², T = 1: the output is w₂, with ``η = D/L``, and W the same segment.
     * ``every-epsilon``, T ≥ 100: all noisy gradients are released. E says the same of their sum.
     """
 
@@ -65,6 +65,7 @@ class MinibatchViolation(Witness, frozen=True, kw_only=True):
         tells = self.readings[reading]
         if tells is not None:
             require(holds=epsilon <= 1, reason=f"epsilon={epsilon} is above 1, the end of this reading")
+            require(holds=delta * n * n <= 1, reason=f"delta={delta} is above 1/n², the end of this reading")
             require(
                 holds=steps == tells,
                 reason=f"T={steps} is not {tells}, where the output tells the first step",
