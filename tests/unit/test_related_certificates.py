@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from fractions import Fraction
 
 import msgspec
 import numpy as np
@@ -280,6 +281,26 @@ def test_every_kind_of_the_related_papers_is_tried():
 def test_what_proves_nothing_is_rejected(claim, reading, witness, reason):
     with pytest.raises(Rejected, match=reason):
         issue(claim, reading, witness)
+
+
+def test_the_last_iterate_by_simulation():
+    """At a δ close to 1 the printed noise is small beside ε, and samples see both sides."""
+    n, sigma, threshold, runs = 2, 1.0, 0.5, 40_000
+    epsilon = n * math.sqrt(32 * math.log(n / 0.99) * -math.log(0.99)) / sigma
+    witness = NoisySgdViolation(
+        n=n, epsilon=str(Fraction(epsilon)), delta="99/100", threshold=str(Fraction(threshold))
+    )
+    rng = np.random.default_rng(0)
+    seen = []
+    for differing in (1.0, -1.0):
+        w = np.ones(runs)
+        for t in range(1, n * n):
+            gradient = n * np.where(rng.random(runs) < 1 / n, differing, -1.0)
+            step = 1 / math.sqrt(t * (n * n + sigma * sigma))
+            w = np.clip(w - step * (gradient + sigma * rng.standard_normal(runs)), 0.0, 1.0)
+        seen.append(float(np.mean(w < 1 - threshold)))
+    gap = float(witness.sides("every-epsilon")[0].mid())
+    assert 0.2 < gap <= seen[0] - math.exp(epsilon) * seen[1] + 5 * (1 + math.exp(epsilon)) / math.sqrt(runs)
 
 
 def test_the_mini_batch_instance_by_direct_summation():

@@ -51,8 +51,24 @@ def test_the_bounds_meet_for_one_draw(epsilon):
     assert exact <= float(renyi_delta(one, Fraction(epsilon)))
 
 
+@pytest.mark.parametrize(("batch", "noise"), [(4, 0.5), (4, 2.0), (10, 0.3)])
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.5])
+def test_the_bounds_meet_for_one_batch(batch, noise, epsilon):
+    """How often the point is drawn stays hidden: one step's bound is that of the mixture, up to the grid."""
+    one = SampledSteps(n=20, batch=batch, steps=1, noise=noise)
+    low, high = lower_delta(one, epsilon)[0], upper_delta(one, epsilon)
+    assert low <= high <= 1.01 * low + 1e-12
+
+
+def test_a_small_delta_is_not_lost_in_rounding():
+    """Bassily et al. 2019 at n = 10⁵, ε = 1 and δ = 1/n² = 10⁻¹⁰: half of the claim, with 12500 steps."""
+    steps = SampledSteps(n=10**5, batch=448, steps=12_500, noise=0.015174271293851464)
+    low, high = lower_delta(steps, 1.0)[0], upper_delta(steps, 1.0)
+    assert 0.0 < low < high < 0.6e-10
+
+
 @pytest.mark.parametrize(
-    "steps", [replace(STEPS, batch=m, steps=t) for m, t in ((1, 1), (1, 30), (4, 1), (4, 30))]
+    "steps", [replace(STEPS, batch=m, steps=t) for m, t in ((1, 1), (1, 30), (4, 1), (4, 30), (40, 30))]
 )
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0])
 def test_lower_bounds_lie_below_upper_ones(steps, epsilon):

@@ -24,6 +24,8 @@ from dpsco_verify.arrays import FloatArray
 _REACH = 9.0
 """Standard deviations: 1e-19 of the mass lies beyond."""
 _BISECTIONS = 70
+_BEYOND = 45.0
+"""In logarithms, how far the ratios may have to rise above γ for a label of probability e⁻⁴⁵."""
 
 
 def dominating_masses(
@@ -60,13 +62,13 @@ def _common_threshold(labels: FloatArray, shifts: FloatArray, levels: FloatArray
     order = np.exp(levels)[:, np.newaxis]
     room = np.expm1(levels) * (1.0 - float(labels.sum()))
     own = levels[:, np.newaxis] / shifts + 0.5 * shifts
-    low, high = own.min(axis=1), own.max(axis=1) + 2.0 * _REACH / shifts[0]
+    low, high = own.min(axis=1), own.max(axis=1) + _BEYOND / shifts[0]
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
         ratios = np.exp(np.minimum(shifts * (middle[:, np.newaxis] - 0.5 * shifts), 700.0))
         fits = np.maximum(ratios - order, 0.0) @ labels <= room
         low, high = np.where(fits, middle, low), np.where(fits, high, middle)
-    return low
+    return np.asarray(low, dtype=np.float64)
 
 
 def _between(points: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import Quantity, Sharpness, Stance, Verdict
-from dpsco_verify.evidence.checker import ball, evaluate
+from dpsco_verify.evidence.checker import evaluate
 from dpsco_verify.ledger.statement import Decision, Reading
 from dpsco_verify.ledger.systems import calibration, grid
 from dpsco_verify.ledger.systems.calibration import Implemented, Place
@@ -28,6 +28,7 @@ from dpsco_verify.papers.bassily2019.minibatch.certificates import (
     SmoothedMinibatchViolation,
 )
 from dpsco_verify.papers.bassily2019.minibatch.errata import MINIBATCH_DISCREPANCIES
+from dpsco_verify.privacy.balls import ball
 from dpsco_verify.privacy.single_step import replace_one_delta
 from dpsco_verify.privacy.transcript import largest_factor, smallest_factor
 
