@@ -120,7 +120,8 @@ def audit(
     InputError
         For a bad argument, a data set that is missing, or a pair that is not one.
     MechanismError
-        If the mechanism raises, hangs, changes its data set, ignores the generator or returns what cannot be judged.
+        If the mechanism does nothing but raise, hangs, changes its data set, ignores the generator or returns what
+        cannot be judged.
 
     Notes
     -----

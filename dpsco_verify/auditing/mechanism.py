@@ -1,9 +1,10 @@
 """Mechanisms, and the guard through which an audit calls them.
 
 A mechanism is ``mechanism(dataset, size, rng)`` and returns `size` independent outputs. The guard hands it a copy of
-the data set, a stream of its own for each call and a time limit, and turns what goes wrong into one sentence that names
-the call. What would make the samples worthless is an error too: a data set that was changed, numbers that do not come
-from the generator, runs of one call that repeat each other.
+the data set, a stream of its own for each call and a time limit. That a run raises is an outcome of it
+(:mod:`dpsco_verify.auditing.raising`); what else goes wrong becomes one sentence that names the call. What would make
+the samples worthless is an error too: a data set that was changed, numbers that do not come from the generator, runs
+of one call that repeat each other.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_verify.auditing.outputs import Outputs, encode
+from dpsco_verify.auditing.outputs import Outputs, Raised, encode
+from dpsco_verify.auditing.raising import MOST_SINGLE_RUNS, encoded, runs_given_an_exception
 from dpsco_verify.auditing.records import same_data, snapshot
 from dpsco_verify.errors import InputError
 from dpsco_verify.execution import stream
@@ -31,7 +33,17 @@ _FEWEST_DISTINCT = 5
 
 
 class MechanismError(InputError):
-    """The mechanism under audit raised, hung, or returned what cannot be judged."""
+    """The mechanism under audit always raised, hung, or returned what cannot be judged.
+
+    Attributes
+    ----------
+    outcome
+        Where it is an outcome of a run, as an exception is: which.
+    """
+
+    def __init__(self, message: str, *, outcome: str | None = None) -> None:
+        super().__init__(message)
+        self.outcome = outcome
 
 
 class PerCall:
@@ -44,9 +56,22 @@ class PerCall:
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
         """Return the outputs of `size` calls, as a list."""
-        if self.takes_rng:
-            return [self.function(dataset, rng) for _ in range(size)]
-        return [self.function(dataset) for _ in range(size)]
+        return [self._once(dataset, rng) for _ in range(size)]
+
+    def outcomes(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
+        """Return the outputs of `size` calls, a :class:`Raised` for each that raised."""
+        found: list[Any] = []
+        for _ in range(size):
+            try:
+                found.append(self._once(dataset, rng))
+            except Exception as error:
+                if _is_no_outcome(error):
+                    raise
+                found.append(_outcome(error))
+        return found
+
+    def _once(self, dataset: Any, rng: np.random.Generator) -> Any:
+        return self.function(dataset, rng) if self.takes_rng else self.function(dataset)
 
 
 def per_call(function: Callable[..., Any], *, rng: bool | None = None) -> PerCall:
@@ -121,6 +146,7 @@ class Caller:
         self.width = 1
         """Entries of the widest output that was drawn."""
         self._worker = Worker()
+        self._outcomes = mechanism.outcomes if isinstance(mechanism, PerCall) else mechanism
         self.reproducible = bool(getattr(mechanism, "takes_rng", True))
 
     def draw(self, side: int, size: int, purpose: str, chunk: int = 0) -> Outputs:
@@ -129,20 +155,28 @@ class Caller:
         Raises
         ------
         MechanismError
-            If the mechanism raises, takes longer than the time limit, returns something else than `size` outputs, or
-            changes the data set that it was given.
+            If the mechanism takes longer than the time limit, returns something else than `size` outputs, changes the
+            data set that it was given, or raises in calls of many runs and never in single ones.
         """
         self._calls += 1
         label = ("d", "d_prime")[side]
         call = f"call {self._calls}, {self._name}({label}, {size}, rng)"
         rng = stream(self._seed, f"{purpose}/{label}", chunk=chunk)
         returned = self._guarded(call, self._copies[side], size, rng)
+        runs: list[Any] | None = None
+        if isinstance(returned, Raised):
+            # A call of one run that raises is that run.
+            runs = (
+                [returned]
+                if size == 1
+                else self._singly(call, side, size, returned, f"{purpose}/{label}", chunk)
+            )
         if not same_data(self._copies[side], self._pair[side]):
             raise MechanismError(
                 f"mechanism={self._name} changed the data set that it was given, in {call}; work on a copy"
             )
         try:
-            outputs = encode(returned, size)
+            outputs = encode(returned, size) if runs is None else encoded(runs)
         except InputError as error:
             raise MechanismError(f"mechanism={self._name} {error} (in {call})") from None
         self.width = max(self.width, outputs.width)
@@ -154,11 +188,13 @@ class Caller:
         Raises
         ------
         MechanismError
-            As :meth:`draw`; if two calls with generators in the same state differ; if calls with different ones return
-            the same varied numbers; or if all runs of a call are equal while those of another call differ from them.
+            As :meth:`draw`; if all runs raise alike on both data sets; if two calls with generators in the same state
+            differ; if calls with different ones return the same varied numbers; or if all runs of a call are equal
+            while those of another call differ from them.
         """
         size = _TRIAL_PER_CALL if isinstance(self._mechanism, PerCall) else _TRIAL
         first = self.draw(0, size, "trial")
+        self._require_some_output(first, size)
         if not self.reproducible:
             self.draw(1, 1, "trial")
             return
@@ -188,19 +224,57 @@ class Caller:
                 )
         self.draw(1, size, "trial")
 
+    def _require_some_output(self, first: Outputs, size: int) -> None:
+        """Refuse a mechanism that does nothing but raise, on either data set and in one way: it is broken."""
+        said = (
+            [one.said for one in first.raw if isinstance(one, Raised)] if isinstance(first.raw, list) else []
+        )
+        if len(said) < first.size:
+            return
+        second = self.draw(1, size, "trial")
+        if np.array_equal(np.unique(first.fingerprints), np.unique(second.fingerprints)):
+            once = isinstance(self._mechanism, PerCall)
+            first_words = f"mechanism={self._name} raised {said[0]} in call 1" if once else said[0]
+            raise MechanismError(f"{first_words}, and in every run on either data set; fix it")
+
+    def _singly(self, call: str, side: int, size: int, raised: Raised, purpose: str, chunk: int) -> list[Any]:
+        """Return `size` single runs in place of a call that raised; in the trial fewer, as they may be slow."""
+        size = min(size, _TRIAL_PER_CALL) if purpose.startswith("trial") else size
+        rng = stream(self._seed, f"{purpose}/singly", chunk=chunk)
+        runs = runs_given_an_exception(lambda: self._guarded(call, self._copies[side], 1, rng), size)
+        if runs is None:
+            raise MechanismError(
+                f"{raised.said}, but in none of {MOST_SINGLE_RUNS:,} calls of one run, so that nobody can tell how "
+                "often a run raises; fix it, or give a function that returns one output, as per_call(f)"
+            )
+        return runs
+
     def _guarded(self, call: str, dataset: Any, size: int, rng: np.random.Generator) -> Any:
         try:
             returned, error = self._worker.run(
-                lambda: self._mechanism(dataset, size, rng), seconds=self._time_limit
+                lambda: self._outcomes(dataset, size, rng), seconds=self._time_limit
             )
         except TimeoutError:
             raise MechanismError(
                 f"mechanism={self._name} did not return within time_limit={self._time_limit:g} seconds in {call}; "
                 "give a larger time_limit, or fix it"
             ) from None
+        if error is None:
+            return returned
         if isinstance(error, MechanismError):
-            raise error
-        if error is not None:
-            said = f"{type(error).__name__}: {error}".rstrip(": ")
+            if error.outcome is None:
+                raise error
+            return Raised(error.outcome, str(error))
+        said = f"{type(error).__name__}: {error}".rstrip(": ")
+        if not isinstance(error, Exception) or _is_no_outcome(error):
             raise MechanismError(f"mechanism={self._name} raised {said} in {call}; fix it") from error
-        return returned
+        return Raised(type(error).__qualname__, f"mechanism={self._name} raised {said} in {call}")
+
+
+def _is_no_outcome(error: Exception) -> bool:
+    """Whether an exception tells of this machine or of this package, and not of the data."""
+    return isinstance(error, MemoryError) or (isinstance(error, MechanismError) and error.outcome is None)
+
+
+def _outcome(error: Exception) -> Raised:
+    return Raised(type(error).__qualname__, f"{type(error).__name__}: {error}".rstrip(": "))

@@ -24,6 +24,7 @@ from dpsco_verify.auditing.mechanism import Caller
 from dpsco_verify.auditing.outputs import Outputs, join
 from dpsco_verify.auditing.pairs import recognised
 from dpsco_verify.auditing.portable import Portable
+from dpsco_verify.auditing.raising import skipping_exceptions
 from dpsco_verify.auditing.regions import Aims
 from dpsco_verify.auditing.repeats import repeats
 from dpsco_verify.auditing.request import SEARCH, AuditRequest
@@ -170,9 +171,13 @@ def choose(
 def looks(request: AuditRequest, pair: tuple[Any, Any]) -> dict[str, Any]:
     """Return what the choice of an event is to look at, as :func:`select` takes it."""
     return {
-        "extra_features": tuple(user_features(request.features)),
+        "extra_features": tuple(
+            user_features({name: skipping_exceptions(f) for name, f in request.features.items()})
+        ),
         "classifier": request.classifier,
-        "log_ratio": None if request.log_density is None else _log_ratio(request.log_density, pair),
+        "log_ratio": None
+        if request.log_density is None
+        else skipping_exceptions(_log_ratio(request.log_density, pair)),
         "floating_point": request.floating_point,
     }
 

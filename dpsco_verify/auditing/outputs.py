@@ -1,10 +1,10 @@
 """The outputs of a mechanism, in columns that features can be computed from.
 
-An output is a number, a truth value, a string, bytes, None, a tuple, list or array of outputs, of any length, or what
-:func:`plain` makes one of these. Its **entries** are its numbers in order (a string, None or an empty place is an entry
-without a number, NaN); its **kind** is its type with those of its parts; its **fingerprint** is a 64-bit hash of
-exactly what it is, bits included: equal outputs have equal fingerprints, -0.0 and 0.0 have different ones, and every
-NaN has one of its own pattern.
+An output is a number, a truth value, a string, bytes, None, that a run raised, a tuple, list or array of outputs, of
+any length, or what :func:`plain` makes one of these. Its **entries** are its numbers in order (a string, None or an
+empty place is an entry without a number, NaN); its **kind** is its type with those of its parts; its **fingerprint**
+is a 64-bit hash of exactly what it is, bits included: equal outputs have equal fingerprints, -0.0 and 0.0 have
+different ones, and every NaN has one of its own pattern.
 It depends on no other output of the call: else what a whole call returns would be judged as if it were one output.
 """
 
@@ -17,7 +17,7 @@ import hashlib
 import struct
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -35,6 +35,17 @@ _EXACT = 2**53
 _SHOWN = 60
 _WIDE = 256
 _BLOCK = 1 << 18
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The outcome of a run that raised: the type of the exception; `said` is for messages and is no part of it."""
+
+    kind: str
+    said: str = field(default="", compare=False)
+
+    def __repr__(self) -> str:
+        return f"raised {self.kind}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -112,6 +123,19 @@ def join(first: Outputs, second: Outputs) -> Outputs:
         kind_names=names,
         fingerprints=np.concatenate([p.fingerprints for p in parts]),
         raw=raw,
+    )
+
+
+def in_order(outputs: Outputs, order: NDArray[np.intp]) -> Outputs:
+    """Return the outputs in another order: the first is the one that stood at ``order[0]``."""
+    raw = outputs.raw
+    return Outputs(
+        numbers=outputs.numbers[order],
+        lengths=outputs.lengths[order],
+        kinds=outputs.kinds[order],
+        kind_names=outputs.kind_names,
+        fingerprints=outputs.fingerprints[order],
+        raw=raw[order] if isinstance(raw, np.ndarray) else [raw[i] for i in order],
     )
 
 
@@ -224,7 +248,7 @@ def _from_items(items: Sequence[Any]) -> Outputs:
     )
 
 
-def _walk(item: Any, numbers: list[float], identity: Any, depth: int) -> str:
+def _walk(item: Any, numbers: list[float], identity: Any, depth: int) -> str:  # noqa: PLR0911  one line a type
     """Add the entries of `item` to `numbers` and its bytes to `identity`; return its kind."""
     if depth > _MAX_DEPTH:
         raise InputError(f"returned an output nested more than {_MAX_DEPTH} deep; return a flatter one")
@@ -233,6 +257,10 @@ def _walk(item: Any, numbers: list[float], identity: Any, depth: int) -> str:
         numbers.append(np.nan)
         identity.update(b"N")
         return "None"
+    if isinstance(item, Raised):
+        numbers.append(np.nan)
+        identity.update(f"X{item.kind};".encode())
+        return f"an exception ({item.kind})"
     if isinstance(item, str | bytes):
         data = item.encode("utf-8", "surrogatepass") if isinstance(item, str) else item
         numbers.append(np.nan)
@@ -271,7 +299,7 @@ def plain(item: Any) -> Any:  # noqa: C901, PLR0911  one line a type
     own; a member of an enumeration is its name, a date or time its ISO text, a decimal or rational number the double
     next to it, a named tuple a tuple, and an array without axes the number that it holds.
     """
-    if isinstance(item, float | str | bytes) and not isinstance(item, enum.Enum):
+    if isinstance(item, float | str | bytes | Raised) and not isinstance(item, enum.Enum):
         return item
     if isinstance(item, np.ndarray) and item.ndim == 0:
         return item[()]

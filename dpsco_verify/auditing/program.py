@@ -181,7 +181,7 @@ class Program:
                     "give a larger time_limit"
                 )
             if not chunk:
-                raise self._ended(program, f"after {so_far}")
+                raise self._ended(program, f"after {so_far}", of_a_run=True)
             lines = (rest + chunk).split(b"\n")
             rest = lines.pop()
             for raw in lines:
@@ -208,15 +208,16 @@ class Program:
             why = str(error)
         raise self._error(f"line {number} of its answer to {asked} {why}; answer with one JSON value a line")
 
-    def _ended(self, program: RunningProgram, when: str) -> MechanismError:
+    def _ended(self, program: RunningProgram, when: str, *, of_a_run: bool = False) -> MechanismError:
         how = program.end(grace=_DYING)
+        outcome = how if of_a_run and how is not HAD_TO_BE_ENDED else None
         if how is HAD_TO_BE_ENDED:
             how = "closed its standard output"
         words = _with_last_words(when, program)
-        return self._error(f"{how}, {words}; answer requests until the standard input ends")
+        return self._error(f"{how}, {words}; answer requests until the standard input ends", outcome=outcome)
 
-    def _error(self, what: str) -> MechanismError:
-        return MechanismError(f"command={self._shown!r} {what}")
+    def _error(self, what: str, *, outcome: str | None = None) -> MechanismError:
+        return MechanismError(f"command={self._shown!r} {what}", outcome=outcome)
 
 
 def _with_last_words(when: str, program: RunningProgram) -> str:

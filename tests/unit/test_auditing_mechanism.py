@@ -20,15 +20,12 @@ def run(mechanism, **options):
 
 def test_a_mechanism_that_raises_is_named_with_its_call_and_its_error():
     def broken(dataset, size, rng):
-        if dataset == [1.0]:
-            raise ValueError("no such key")
-        return rng.laplace(size=size)
+        raise ValueError("no such key")
 
     with pytest.raises(
-        MechanismError, match=r"broken raised ValueError: no such key in call \d+, .*d_prime, 64, rng"
+        MechanismError, match=r"broken raised ValueError: no such key in call 1, broken\(d, 64, rng\)"
     ) as told:
         run(broken)
-    assert isinstance(told.value.__cause__, ValueError)
     assert "\n" not in str(told.value)
 
 
