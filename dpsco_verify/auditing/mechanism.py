@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_verify.auditing.outputs import Outputs, Raised, encode
+from dpsco_verify.auditing.outputs import Outputs, encode
+from dpsco_verify.auditing.plain import Raised
 from dpsco_verify.auditing.raising import MOST_SINGLE_RUNS, encoded, runs_given_an_exception
 from dpsco_verify.auditing.records import same_data, snapshot
 from dpsco_verify.errors import InputError
@@ -81,7 +82,8 @@ def per_call(function: Callable[..., Any], *, rng: bool | None = None) -> PerCal
     ----------
     function
         ``function(dataset)`` or ``function(dataset, rng)``, returning a number, a truth value, a string, bytes, None,
-        or a tuple, list or array of these, of any length.
+        what :func:`dpsco_verify.auditing.plain.plain` makes of these, or a tuple, list or array, of any length. That it
+        raises is an outcome too.
     rng
         Whether it takes a generator; None finds out from its signature. One that takes none draws its randomness
         elsewhere, so its audit cannot be repeated number by number, and its result says so.

@@ -10,22 +10,17 @@ It depends on no other output of the call: else what a whole call returns would 
 
 from __future__ import annotations
 
-import dataclasses
-import datetime as dt
-import enum
 import hashlib
 import struct
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
-from decimal import Decimal
-from fractions import Fraction
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_verify.arrays import FloatArray, IntArray
+from dpsco_verify.auditing.plain import Raised, as_float, foreign_array, numeric, plain
 from dpsco_verify.errors import InputError
 
 Fingerprints = NDArray[np.uint64]
@@ -35,17 +30,6 @@ _EXACT = 2**53
 _SHOWN = 60
 _WIDE = 256
 _BLOCK = 1 << 18
-
-
-@dataclass(frozen=True)
-class Raised:
-    """The outcome of a run that raised: the type of the exception; `said` is for messages and is no part of it."""
-
-    kind: str
-    said: str = field(default="", compare=False)
-
-    def __repr__(self) -> str:
-        return f"raised {self.kind}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -147,17 +131,18 @@ def encode(returned: Any, size: int) -> Outputs:
     InputError
         If it is not `size` outputs of a kind that can be coded. The message begins with what was returned.
     """
+    returned = foreign_array(returned)
     if isinstance(returned, np.ndarray):
         if returned.ndim == 0 or len(returned) != size:
             raise InputError(
                 f"returned an array of shape {returned.shape}; return one of shape ({size}, …), one row a run"
             )
+        if isinstance(returned, np.ma.MaskedArray) or returned.dtype.names is not None:
+            # Each item as it is alone: what is hidden is None, and a record is a tuple.
+            return _from_items(returned.tolist())
+        returned = numeric(returned)
         if returned.dtype.kind in "biuf":
             return _from_array(returned)
-        if returned.dtype.kind not in "OUS":
-            raise InputError(
-                f"returned an array of dtype {returned.dtype}; return numbers, truth values, strings or a list"
-            )
         return _from_items(
             list(returned) if returned.ndim == 1 else [tuple(row) for row in returned.tolist()]
         )
@@ -278,8 +263,6 @@ def _walk(item: Any, numbers: list[float], identity: Any, depth: int) -> str:  #
         numbers.append(float(item))
         identity.update(b"F" + struct.pack("<d", float(item)))
         return "number"
-    if isinstance(item, np.ndarray) and item.dtype.kind not in "biufOUS":
-        raise InputError(f"returned an output of dtype {item.dtype}; return numbers, strings, None or tuples")
     if isinstance(item, list | tuple | np.ndarray):
         identity.update(b"(")
         parts = [_walk(part, numbers, identity, depth + 1) for part in item]
@@ -290,44 +273,6 @@ def _walk(item: Any, numbers: list[float], identity: Any, depth: int) -> str:  #
     raise InputError(
         f"returned an output of type {type(item).__name__}; return numbers, strings, None, tuples or arrays of them"
     )
-
-
-def plain(item: Any) -> Any:  # noqa: C901, PLR0911  one line a type
-    """Return an output of a richer type as what it is judged as; others as they are.
-
-    A dictionary and a dataclass are pairs of key and value in their order; a set is its members in an order of their
-    own; a member of an enumeration is its name, a date or time its ISO text, a decimal or rational number the double
-    next to it, a named tuple a tuple, and an array without axes the number that it holds.
-    """
-    if isinstance(item, float | str | bytes | Raised) and not isinstance(item, enum.Enum):
-        return item
-    if isinstance(item, np.ndarray) and item.ndim == 0:
-        return item[()]
-    if isinstance(item, enum.Enum):
-        return f"{type(item).__name__}.{item.name}"
-    if isinstance(item, Decimal):
-        return float("nan") if item.is_nan() else float(item)
-    if isinstance(item, Fraction):
-        return as_float(item)
-    if isinstance(item, dt.date | dt.time):
-        return item.isoformat()
-    if isinstance(item, dt.timedelta):
-        return item.total_seconds()
-    if isinstance(item, Mapping):
-        return list(item.items())
-    if isinstance(item, AbstractSet):
-        return sorted(item, key=lambda member: (type(member).__name__, repr(member)))
-    if dataclasses.is_dataclass(item) and not isinstance(item, type):
-        return [(field.name, getattr(item, field.name)) for field in dataclasses.fields(item)]
-    return item
-
-
-def as_float(value: int | Fraction) -> float:
-    """Return the double next to a number, infinite beyond the largest."""
-    try:
-        return float(value)
-    except OverflowError:
-        return np.inf if value > 0 else -np.inf
 
 
 def _padded(numbers: FloatArray, width: int) -> FloatArray:

@@ -20,7 +20,8 @@ import numpy as np
 
 from dpsco_verify.arrays import BoolArray, FloatArray
 from dpsco_verify.auditing.features import Feature
-from dpsco_verify.auditing.outputs import Outputs, as_float, plain
+from dpsco_verify.auditing.outputs import Outputs
+from dpsco_verify.auditing.plain import as_float, plain
 from dpsco_verify.auditing.regions import Aims, Candidate, best_unions
 
 _MOST_PARTS = 48

@@ -26,7 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_verify.auditing.outputs import Outputs, Raised, encode, in_order, join
+from dpsco_verify.auditing.outputs import Outputs, encode, in_order, join
+from dpsco_verify.auditing.plain import Raised
 
 MOST_SINGLE_RUNS = 200_000
 """So many single runs without an exception, and there is no verdict."""
@@ -65,7 +66,7 @@ def encoded(runs: Sequence[Any]) -> Outputs:
 
 def _together(returned: list[Any]) -> Outputs:
     first = returned[0]
-    if isinstance(first, np.ndarray) and first.ndim and all(_alike(one, first) for one in returned):
+    if type(first) is np.ndarray and first.ndim and all(_alike(one, first) for one in returned):
         return encode(np.concatenate(returned), len(returned))
     if all(isinstance(one, list | tuple) and len(one) == 1 for one in returned):
         return encode([one[0] for one in returned], len(returned))
@@ -76,7 +77,7 @@ def _together(returned: list[Any]) -> Outputs:
 
 
 def _alike(one: Any, first: Any) -> bool:
-    return isinstance(one, np.ndarray) and one.dtype == first.dtype and one.shape == (1, *first.shape[1:])
+    return type(one) is np.ndarray and one.dtype == first.dtype and one.shape == (1, *first.shape[1:])
 
 
 def skipping_exceptions(function: Callable[..., Any]) -> Callable[..., Any]:

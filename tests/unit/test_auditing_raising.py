@@ -9,7 +9,8 @@ import pytest
 
 from dpsco_verify.auditing import AuditVerdict, MechanismError, audit, per_call, raising
 from dpsco_verify.auditing.mechanism import Caller
-from dpsco_verify.auditing.outputs import Raised, encode
+from dpsco_verify.auditing.outputs import encode
+from dpsco_verify.auditing.plain import Raised
 from dpsco_verify.auditing.program import Program
 
 

@@ -1,0 +1,134 @@
+"""Outputs of richer types as what they are judged as, and the outcome of a run that raised."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import enum
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_verify.errors import InputError
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The outcome of a run that raised: the type of the exception; `said` is for messages and is no part of it."""
+
+    kind: str
+    said: str = field(default="", compare=False)
+
+    def __repr__(self) -> str:
+        return f"raised {self.kind}"
+
+
+def plain(item: Any) -> Any:  # noqa: C901, PLR0911, PLR0912  one line a type
+    """Return an output of a richer type as what it is judged as; others as they are.
+
+    A dictionary and a dataclass are pairs of key and value in their order; a set is its members in an order of their
+    own; a member of an enumeration is its name, a date or time its ISO text, a decimal or rational number the double
+    next to it, a complex number its two parts, a named tuple a tuple, and an array without axes what it holds. Tables
+    are their index and their columns by name, masked arrays lists with None for what is hidden, records tuples. What
+    has the array protocol, such as the tensors of other libraries, is the array that it gives.
+    """
+    if isinstance(item, float | str | bytes | Raised) and not isinstance(item, enum.Enum):
+        return item
+    if isinstance(item, np.ndarray):
+        return _plain_array(item)
+    if isinstance(item, complex | np.complexfloating):
+        return [float(item.real), float(item.imag)]
+    if isinstance(item, np.generic):
+        return _plain_scalar(item)
+    if isinstance(item, enum.Enum):
+        return f"{type(item).__name__}.{item.name}"
+    if isinstance(item, Decimal):
+        return float("nan") if item.is_nan() else float(item)
+    if isinstance(item, Fraction):
+        return as_float(item)
+    if isinstance(item, dt.date | dt.time):
+        return item.isoformat()
+    if isinstance(item, dt.timedelta):
+        return item.total_seconds()
+    if isinstance(item, Mapping):
+        return list(item.items())
+    if isinstance(item, AbstractSet):
+        return sorted(item, key=lambda member: (type(member).__name__, repr(member)))
+    if dataclasses.is_dataclass(item) and not isinstance(item, type):
+        return [(field.name, getattr(item, field.name)) for field in dataclasses.fields(item)]
+    if _is_table(item):
+        columns = item.items() if hasattr(item, "columns") else [(item.name, item)]
+        index = ("index", item.index.tolist())
+        return [index, *((name, column.tolist()) for name, column in columns)]
+    found = foreign_array(item)
+    return _plain_array(found) if found is not item else item
+
+
+def _plain_array(item: NDArray[Any]) -> Any:
+    if isinstance(item, np.ma.MaskedArray):
+        return item.tolist()
+    if item.ndim == 0:
+        return plain(item[()])
+    return item.tolist() if item.dtype.names is not None else numeric(item)
+
+
+def _plain_scalar(item: np.generic) -> Any:
+    if item.dtype.names is not None:
+        return tuple(item.tolist())
+    return float(numeric(np.array([item]))[0]) if item.dtype.kind in "mMV" else item
+
+
+def numeric(array: NDArray[Any]) -> NDArray[Any]:
+    """Return complex numbers as pairs and times as numbers of their unit, NaN for none; other arrays as they are.
+
+    Floats of a type that numpy does not know itself, such as bfloat16, become doubles.
+    """
+    if array.dtype.kind == "V" and array.dtype.names is None:
+        return array.astype(np.float64)
+    if array.dtype.kind == "c":
+        return np.stack([array.real, array.imag], axis=-1)
+    if array.dtype.kind in "mM":
+        return np.where(np.isnat(array), np.nan, array.astype(np.int64).astype(np.float64))
+    return array
+
+
+def foreign_array(item: Any) -> Any:
+    """Return what has the array protocol and is no array, such as another library's tensor, as an array.
+
+    Raises
+    ------
+    InputError
+        If it has the protocol and gives none, as a tensor of another device may.
+    """
+    if isinstance(item, np.ndarray | np.generic) or _is_table(item):
+        return item
+    try:
+        # A tensor that gradients flow through gives its values once it is cut off from them.
+        item = item.detach() if hasattr(item, "detach") and hasattr(item, "requires_grad") else item
+        if hasattr(item, "__array__"):
+            return np.asarray(item)
+        return np.from_dlpack(item) if hasattr(item, "__dlpack__") else item
+    except Exception as error:  # noqa: BLE001  a library may raise anything here
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InputError(
+            f"returned a {type(item).__name__} that gives no array ({said}); return it as one of numpy"
+        ) from None
+
+
+def _is_table(item: Any) -> bool:
+    """Whether this is a pandas DataFrame or Series, found without an import of pandas."""
+    return all(hasattr(item, name) for name in ("iloc", "index", "to_numpy", "shape"))
+
+
+def as_float(value: int | Fraction) -> float:
+    """Return the double next to a number, infinite beyond the largest."""
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf

@@ -1,0 +1,95 @@
+"""The types that mechanisms return: what each is judged as, and that what differs in it is seen."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpsco_verify.auditing import AuditVerdict, MechanismError, audit, per_call
+from dpsco_verify.auditing.outputs import encode
+
+
+class Tensor:
+    """Has the array protocol, as tensors of other libraries do, and one of them refuses it while gradients flow."""
+
+    def __init__(self, values, *, requires_grad=False):
+        self.values, self.requires_grad = np.asarray(values), requires_grad
+
+    def detach(self):
+        return Tensor(self.values)
+
+    def __array__(self, dtype=None, copy=None):
+        if self.requires_grad:
+            raise RuntimeError("call detach() first")
+        return self.values.astype(dtype or self.values.dtype)
+
+
+class OnlyDLPack:
+    def __init__(self, values):
+        self.values = np.asarray(values)
+
+    def __dlpack__(self, **options):
+        return self.values.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+
+class Elsewhere:
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("it is on another device")
+
+
+# What one call returns for a number, and the entries that it stands for.
+FORMS = {
+    "complex": (lambda x: complex(x, 1.0), lambda x: [x, 1.0]),
+    "complex array": (lambda x: np.array([x + 2j]), lambda x: [x, 2.0]),
+    "array without axes": (np.array, lambda x: [x]),
+    "masked array": (lambda x: np.ma.array([x, 7.0], mask=[False, True]), lambda x: [x, np.nan]),
+    "masked array without axes": (lambda x: np.ma.array(x, mask=False), lambda x: [x]),
+    "record": (lambda x: np.array([(x, 3)], dtype=[("a", float), ("b", int)])[0], lambda x: [x, 3.0]),
+    "series": (lambda x: pd.Series([x], name="total"), lambda x: [np.nan, 0.0, np.nan, x]),
+    "table": (lambda x: pd.DataFrame({"n": [x]}, index=["k"]), lambda x: [np.nan, np.nan, np.nan, x]),
+    "timedelta": (lambda x: np.timedelta64(int(1000 * x), "ms"), lambda x: [float(int(1000 * x))]),
+    "datetime": (lambda x: np.array([np.datetime64("NaT")]), lambda x: [np.nan]),
+    "tensor": (lambda x: Tensor([x, 0.0]), lambda x: [x, 0.0]),
+    "tensor without axes": (Tensor, lambda x: [x]),
+    "tensor with gradients": (lambda x: Tensor([x], requires_grad=True), lambda x: [x]),
+    "only dlpack": (lambda x: OnlyDLPack([x]), lambda x: [x]),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_one_call_returns(form):
+    made, entries = FORMS[form]
+    outputs = encode([made(x) for x in (0.5, 1.25)], 2)
+    np.testing.assert_array_equal(outputs.numbers, [entries(0.5), entries(1.25)])
+
+
+@pytest.mark.parametrize("form", [f for f in FORMS if f != "datetime"])
+def test_too_little_noise_is_found_in_any_type(form):
+    made, _ = FORMS[form]
+    mechanism = per_call(lambda dataset, rng: made(dataset[0] + rng.laplace(scale=0.2)))
+    result = audit(mechanism, [0.0], [1.0], epsilon=1.0, samples=900)
+    assert result.verdict is AuditVerdict.VIOLATED
+
+
+def test_what_is_returned_for_all_runs_at_once():
+    rows = np.arange(6.0).reshape(3, 2)
+    np.testing.assert_array_equal(encode(Tensor(rows), 3).numbers, rows)
+    np.testing.assert_array_equal(encode(pd.DataFrame(rows), 3).numbers, rows)
+    np.testing.assert_array_equal(encode(rows[:, 0] + 1j, 3).numbers, [[0, 1], [2, 1], [4, 1]])
+    hidden = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])
+    np.testing.assert_array_equal(encode(hidden, 3).numbers, [[1.0], [np.nan], [3.0]])
+    assert encode(hidden, 3).kind_names == ("None", "number")
+
+
+def test_a_mask_that_follows_the_data_is_seen():
+    def masked(dataset, size, rng):
+        return np.ma.array(rng.laplace(size=size), mask=np.full(size, dataset == 1.0))
+
+    assert audit(masked, 0.0, 1.0, epsilon=1.0, samples=1000).verdict is AuditVerdict.VIOLATED
+
+
+def test_what_gives_no_array_is_said():
+    with pytest.raises(MechanismError, match="returned a Elsewhere that gives no array .*another device"):
+        audit(per_call(lambda dataset, rng: Elsewhere()), 0.0, 1.0, epsilon=1.0)
