@@ -22,7 +22,7 @@ GAUSSIAN = (
 
 _WORK = 3e8
 """How many products of a parameter and an entry the full passes of an automatic plan may take, about."""
-_MOST_FULL, _FEWEST_FULL = 200, 8
+_MOST_FULL, _FEWEST_FULL = 500, 8
 _STEPS = (25, 50, 100, 200, 400)
 _SIGNAL = 0.1
 """The squared norm of a mean gradient in units of L², about, on the way to the optimum."""

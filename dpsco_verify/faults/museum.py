@@ -20,7 +20,14 @@ from dpsco_verify.execution import (
 )
 from dpsco_verify.faults.algorithm import ALGORITHM_EXHIBITS
 from dpsco_verify.faults.exhibit import Exhibit, Judged, Judgement
-from dpsco_verify.faults.exhibits import ADDITIVE_FAULTS, CONTROLS, RELEASE_FAULTS, SELECTION_FAULTS
+from dpsco_verify.faults.exhibits import (
+    ADDITIVE_FAULTS,
+    CONTROLS,
+    ESTIMATOR_CONTROLS,
+    ESTIMATOR_FAULTS,
+    RELEASE_FAULTS,
+    SELECTION_FAULTS,
+)
 from dpsco_verify.faults.judging import judge
 from dpsco_verify.inference.budget import ErrorBudget
 
@@ -28,7 +35,9 @@ EXHIBITS: tuple[Judged, ...] = (
     *RELEASE_FAULTS,
     *ADDITIVE_FAULTS,
     *SELECTION_FAULTS,
+    *ESTIMATOR_FAULTS,
     *CONTROLS,
+    *ESTIMATOR_CONTROLS,
     *ALGORITHM_EXHIBITS,
 )
 """Mechanisms against claims, then implementations of Algorithm 1."""

@@ -19,6 +19,7 @@ from dpsco_verify.faults.mechanisms.additive import DiscreteLaplaceCount, Gaussi
 from dpsco_verify.faults.mechanisms.floating_point import GridLaplace, NaiveLaplace
 from dpsco_verify.faults.mechanisms.gradient_step import GradientStep
 from dpsco_verify.faults.mechanisms.output_form import SelectedMean
+from dpsco_verify.faults.mechanisms.private_fit import FitFault, PrivateFit
 from dpsco_verify.faults.mechanisms.selection import (
     ExponentialMechanism,
     NoisyMax,
@@ -55,6 +56,10 @@ MENDED = {
     "sparse-vector-5": algorithm(1, epsilon=1.0, cutoff=1, threshold=1.0),
     "sparse-vector-6": algorithm(2, epsilon=1.0, cutoff=3, threshold=1.0),
     "noisy-max-value": NoisyMax(epsilon=0.28, with_value=True),
+} | {
+    name: dataclasses.replace(BY_ID[name].mechanism, fault=FitFault.NONE)
+    for name in BY_ID
+    if name.startswith("fit-")
 }
 """What each fault's mechanism should have been; the last has noise for all of its five queries: 2.5·0.28 = 0.7."""
 
@@ -71,6 +76,8 @@ BROKEN = {
     "control-noisy-max": NoisyMax(epsilon=1.8, with_value=False),
     "control-sparse-vector-1": algorithm(1, epsilon=4.0, cutoff=1, threshold=0.0),
     "control-sparse-vector-2": algorithm(2, epsilon=4.0, cutoff=2, threshold=0.0),
+    "control-fit-full": PrivateFit(fault=FitFault.HALF_NOISE),
+    "control-fit-batches": PrivateFit(fault=FitFault.KNOWN_ORDER, batch_size=10),
 }
 """Each control with too little noise, or noise in doubles."""
 

@@ -2,7 +2,15 @@
 
 from dpsco_verify.faults.exhibits.additive import ADDITIVE_FAULTS
 from dpsco_verify.faults.exhibits.controls import CONTROLS
+from dpsco_verify.faults.exhibits.estimator import ESTIMATOR_CONTROLS, ESTIMATOR_FAULTS
 from dpsco_verify.faults.exhibits.release import RELEASE_FAULTS
 from dpsco_verify.faults.exhibits.selection import SELECTION_FAULTS
 
-__all__ = ["ADDITIVE_FAULTS", "CONTROLS", "RELEASE_FAULTS", "SELECTION_FAULTS"]
+__all__ = [
+    "ADDITIVE_FAULTS",
+    "CONTROLS",
+    "ESTIMATOR_CONTROLS",
+    "ESTIMATOR_FAULTS",
+    "RELEASE_FAULTS",
+    "SELECTION_FAULTS",
+]
