@@ -143,6 +143,7 @@ def test_a_store_of_the_version_before_is_told_in_one_line(tmp_path):
     assert store.read_bytes() == content
 
 
+@pytest.mark.long
 def test_a_change_of_the_code_starts_anew(tmp_path):
     """On a copy of the package, in processes of their own: other code is another null hypothesis."""
     root = Path(dpsco_verify.__file__).parent

@@ -206,7 +206,7 @@ def test_no_worker_outlives_an_audit_that_is_killed_alone(tmp_path, executor):
     assert processes_with(mark) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_audits_on_one_store_are_both_right(tmp_path, expected):
     files, units, _, _ = expected
     store = tmp_path / "shared.sqlite3"

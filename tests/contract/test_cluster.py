@@ -173,6 +173,7 @@ def test_a_cluster_without_the_package_is_told(work, scheduler, monkeypatch, tmp
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.long
 def test_a_cluster_with_other_code_is_told(work, scheduler, monkeypatch, draws):
     _, address = scheduler
     worker = worker_of(address, work)
@@ -232,6 +233,7 @@ def test_a_port_that_another_scheduler_has_is_no_trouble():
             assert executor.submit(abs, -3).result() == 3
 
 
+@pytest.mark.long
 def test_a_worker_that_its_nanny_gives_up_is_replaced(monkeypatch, draws):
     """As it does with one that dies again before it has come to work; it would be waited for without end."""
     monkeypatch.setattr(workforce, "PATIENCE", 5.0)
@@ -290,6 +292,7 @@ def test_workers_that_never_come_are_told_in_one_line(monkeypatch):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.long
 def test_a_scheduler_without_workers_is_not_waited_for_in_silence(work, scheduler, monkeypatch, capfd, draws):
     monkeypatch.setattr(workforce, "PATIENCE", 1.0)
     _, address = scheduler

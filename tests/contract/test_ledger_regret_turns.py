@@ -45,7 +45,7 @@ def claim(monkeypatch, constant):
     monkeypatch.setattr(certificates, "CLAIMED", constant)
 
 
-@pytest.mark.parametrize("reading", ["diameter", "norm-argmin"])
+@pytest.mark.parametrize("reading", ["diameter", pytest.param("norm-argmin", marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("constant", "verdict"),
     [

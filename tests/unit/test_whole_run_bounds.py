@@ -113,7 +113,7 @@ AGAINST_BALLS = [
 LARGE = [(10**5, 50_001, 1.0, 0.01, 1), (10**8, 50_000_001, 3.1, 1.0, 1), (10**8, 50_000_001, 0.5, 1e-4, 1)]
 
 
-@pytest.mark.parametrize("case", AGAINST_BALLS + [pytest.param(*[c], marks=pytest.mark.slow) for c in LARGE])
+@pytest.mark.parametrize("case", AGAINST_BALLS + [pytest.param(c, marks=pytest.mark.long) for c in LARGE])
 def test_doubles_are_above_the_balls_and_close(case):
     """The stated rounding bound covers what doubles do, and is small: 1e-4 at 5·10⁷ steps."""
     doubles, exact = in_balls(*case)

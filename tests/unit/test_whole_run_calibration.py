@@ -153,7 +153,7 @@ def test_less_delta_is_certified_with_more_noise():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [1000, 10**4])
+@pytest.mark.parametrize("n", [1000, pytest.param(10**4, marks=pytest.mark.long)])
 def test_poisson_sampling_needs_half_the_noise(n):
     """As many steps at the rate 1/n, by dp-accounting: its point stands beside the others and moves the mean by L.
 
