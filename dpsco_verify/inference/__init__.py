@@ -4,14 +4,12 @@ from dpsco_verify.inference import (
     binomial,
     bounded_mean,
     goodness_of_fit,
-    multiple,
     privacy_event_test,
 )
 from dpsco_verify.inference.bounded_mean import BoundedMeanTest
 from dpsco_verify.inference.budget import ErrorBudget, Expense, Part, Share, Spending
 from dpsco_verify.inference.confidence_sequence import BettingConfidenceSequence
 from dpsco_verify.inference.e_process import BettingEProcess, EProcessDecision
-from dpsco_verify.inference.multiple import average_log_e_value, holm
 from dpsco_verify.inference.privacy_event_test import CellCounts, PrivacyEventTest
 
 __all__ = [
@@ -26,11 +24,8 @@ __all__ = [
     "PrivacyEventTest",
     "Share",
     "Spending",
-    "average_log_e_value",
     "binomial",
     "bounded_mean",
     "goodness_of_fit",
-    "holm",
-    "multiple",
     "privacy_event_test",
 ]

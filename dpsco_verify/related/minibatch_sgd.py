@@ -31,11 +31,11 @@ class MinibatchSgd(System):
     accountant (Abadi et al. 2016, Theorem 1), which is for ``ε < c₁(m/n)²T = c₁ε/4`` with a constant c₁ that it
     does not give, and for batches in which a point occurs at most once. So the printed σ has no proof with
     constants, and for small n it is too small: with all other gradients −L and the point's +L or −L, the sum of all
-    steps alone (:func:`~dpsco_verify.related.drawn_batches.drawn_sum_delta`) shows that (1, ·)-privacy with d = 5
-    and σ for δ = 1e-6 needs a δ of 1.08e-5 at n = 100 and 1.6e-6 at n = 150. The output is refuted where T = 2, as
-    it reveals the first step: 1.05e-5 at n = 80, on a box that does not clip it; an average of the points after the
-    steps would do so where T = 1. For n ≥ 250 an exact composition of the same instance stays below 1e-6. At ε = 3
-    the sum refutes n = 1000 too; ε ≤ 1 is a condition, as in the source.
+    steps alone shows that (1, ·)-privacy with d = 5 and σ for δ = 1e-6 needs a δ of 1.08e-5 at n = 100 and 1.6e-6 at
+    n = 150. The output is refuted where T = 2, as it reveals the first step: 1.05e-5 at n = 80, on a box that does
+    not clip it; an average of the points after the steps would do so where T = 1. For n ≥ 250 an exact composition
+    of the same instance stays below 1e-6. At ε = 3 the sum refutes n = 1000 too; ε ≤ 1 is a condition, as in the
+    source.
 
     **Risk.** For smooth losses with ``β ≤ (L/D) min(√(n/2), εn/(2√(2d log(1/δ))))``, which is η ≤ 2/β, the
     stability of SGD gives at most ``10LD max(√(d log(1/δ))/(εn), 1/√n)``. Privacy does not need smoothness.

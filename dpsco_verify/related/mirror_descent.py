@@ -158,7 +158,7 @@ class MirrorDescent(MirrorSystem):
 
 
 class EuclideanMirrorDescent(EuclideanPotential, MirrorDescent):
-    """Mirror descent with ``½‖·‖₂²``, which is :class:`~dpsco_verify.related.one_pass_sgd.OnePassSgd`."""
+    """Mirror descent with ``½‖·‖₂²``: one pass of SGD with ``η = D/(L√n)``, of excess risk at most ``LD/√n``."""
 
     id = "mirror-descent-euclidean"
     title = "Mirror descent, Euclidean, not private"

@@ -57,7 +57,6 @@ def test_the_net_is_wide():
         "SamplersAudit",
         "ConformanceReport",
         "FitDecision",
-        "HolmDecision",
         "Condition",
     } <= names
     assert {AccountantAudit, AuditVerdict, Verdict} <= set(CARRIERS)

@@ -16,7 +16,6 @@ from dpsco_verify.inference import (
     BettingEProcess,
     ErrorBudget,
     Spending,
-    average_log_e_value,
     binomial,
     bounded_mean,
     goodness_of_fit,
@@ -180,12 +179,6 @@ def test_distance_to_a_law_lies_between_0_and_1_and_its_directions_make_it_up(sa
     }
     assert 0.0 <= distance["both"] <= 1.0
     assert distance["both"] == max(distance["above"], distance["below"])
-
-
-@given(st.dictionaries(st.text(min_size=1, max_size=5), st.floats(-700.0, 700.0), min_size=1, max_size=8))
-def test_average_lies_between_the_extremes(logs):
-    average = average_log_e_value(logs)
-    assert min(logs.values()) - 1e-9 <= average <= max(logs.values()) + 1e-9
 
 
 names = st.text("abcdef", min_size=1, max_size=3)

@@ -20,7 +20,6 @@ from dpsco_verify.inference import (
     BoundedMeanTest,
     CellCounts,
     PrivacyEventTest,
-    average_log_e_value,
     bounded_mean,
     goodness_of_fit,
     privacy_event_test,
@@ -263,24 +262,6 @@ def test_fixed_sample_interval_peeked_at_every_draw_is_caught():
     # The exact probability is 0.441 (tests/unit): the simulation agrees.
     assert not surely_above(missed, runs, 0.4415)
     assert not surely_below(missed, runs, 0.4405)
-
-
-@pytest.mark.slow
-def test_average_of_e_values_keeps_the_level_and_that_of_their_maxima_does_not():
-    # Ten pairs under one claim, one small bet each, so that nothing is given away and the difference shows.
-    rng = np.random.default_rng(108)
-    runs, pairs, n, level = 400, 10, 600, 0.4
-    logs = log_factors(np.array([0.2]), np.array([-1.0, 1.0]))[0]
-    ends, maxima = 0, 0
-    for _ in range(runs):
-        paths = np.cumsum(logs[rng.integers(0, 2, (pairs, n))], axis=1)
-        names = [f"pair-{i}" for i in range(pairs)]
-        end = average_log_e_value(dict(zip(names, paths[:, -1].tolist(), strict=True)))
-        top = average_log_e_value(dict(zip(names, paths.max(axis=1).clip(0.0).tolist(), strict=True)))
-        ends += end >= -math.log(level)
-        maxima += top >= -math.log(level)
-    assert not surely_above(ends, runs, level)
-    assert surely_above(maxima, runs, level)
 
 
 def test_goodness_of_fit_keeps_its_level_and_finds_a_wrong_law():

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 from scipy import stats
+from scipy.special import ndtr
 
 from dpsco_verify.geometry import (
     Box,
     L2Ball,
 )
-from dpsco_verify.privacy.balls import ball, gaussian_delta
+from dpsco_verify.privacy.balls import ball, gaussian_delta, upper_tail
 from dpsco_verify.problems import (
     Linear,
     LinearSigns,
@@ -28,7 +29,6 @@ from dpsco_verify.related.batch_shuffling import (
     proves_batches,
     shuffled_epsilon,
 )
-from dpsco_verify.related.drawn_batches import best_threshold, drawn_sum_delta
 from dpsco_verify.related.iteration_schedule import halving_phases
 from dpsco_verify.related.iteration_sgd import HalvingIterationSgd, IterationSgd
 from dpsco_verify.related.minibatch_sgd import MinibatchSgd
@@ -209,6 +209,39 @@ def test_half_the_noise_of_noisy_sgd_for_erm_is_not_proven():
     system = NoisySgdErm()
     mu = 2 * 100 / system.noise(LINEAR, 100, BUDGET)
     assert composed_epsilon(steps=9999, n=100, mu=2 * mu, delta=1e-6) > 1.0
+
+
+TERMS = 200
+GRID = np.linspace(-2.0, 20.0, 4401)
+
+
+def drawn_sum_delta(
+    *, n: int, batch: int, steps: int, epsilon: float, ratio: Fraction, threshold: Fraction
+) -> flint.arb:
+    """Return ``P(E|S) − e^ε P(E|S')``, which is a lower bound on δ(ε), for E a half-line of the sum of `steps` answers.
+
+    An answer is the mean of the gradients of `batch` points drawn with replacement out of n, plus N(0, σ²). In S'
+    all gradients are −L; in S one point's is +L. The point is drawn ``K ~ Bin(batch·steps, 1/n)`` times in all,
+    and the sum of the answers, centred and over ``σ√steps``, has the law of ``K·ratio/√steps + N(0, 1)`` for S
+    and N(0, 1) for S', with ``ratio = 2L/(batch·σ)``. E is the event that it exceeds `threshold`. The terms K >
+    200 are left out, as they may be from a lower bound.
+    """
+    draws = batch * steps
+    p, t = ball(Fraction(1, n)), ball(threshold)
+    shift = ball(ratio) / flint.arb(steps).sqrt()
+    inside = flint.arb(0)
+    for k in range(min(draws, TERMS) + 1):
+        weight = flint.arb(flint.fmpz(math.comb(draws, k))) * p**k * (1 - p) ** (draws - k)
+        inside += weight * upper_tail(t - k * shift)
+    return inside - ball(epsilon).exp() * upper_tail(t)
+
+
+def best_threshold(*, n: int, batch: int, steps: int, epsilon: float, ratio: float) -> Fraction:
+    """Return the threshold of a grid at which doubles find the difference largest."""
+    k = np.arange(min(batch * steps, TERMS) + 1)
+    weights = stats.binom.pmf(k, batch * steps, 1.0 / n)
+    inside = weights @ ndtr((k * (ratio / math.sqrt(steps)))[:, np.newaxis] - GRID)
+    return Fraction(float(GRID[np.argmax(inside - math.exp(epsilon) * ndtr(-GRID))]))
 
 
 def refutation(system, task, n, budget, steps):

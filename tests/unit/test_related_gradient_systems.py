@@ -34,7 +34,6 @@ from dpsco_verify.related.mirror_descent import (
     PNormMirrorDescent,
 )
 from dpsco_verify.related.noisy_sgd_erm import NoisySgdErm, ShortNoisySgdErm, ShortScaledNoisySgdErm
-from dpsco_verify.related.one_pass_sgd import OnePassSgd
 from dpsco_verify.related.phased_sgd import PhasedSgd, TightPhasedSgd
 from dpsco_verify.related.private_mirror_descent import (
     PrivateEntropicMirrorDescent,
@@ -49,7 +48,6 @@ pytestmark = pytest.mark.slow
 
 BUDGET = PrivacyBudget(1.0, 1e-6)
 SYSTEMS = (
-    OnePassSgd(),
     EuclideanMirrorDescent(),
     PNormMirrorDescent(),
     EntropicMirrorDescent(),
@@ -317,9 +315,27 @@ def test_the_subsampled_pass_uses_each_point_once_in_random_order(system):
 @pytest.mark.parametrize(
     ("system", "task", "n", "budget", "words"),
     [
-        (OnePassSgd(), Task(Linear(), WholeSpace(2), 1.0), 10, BUDGET, "diameter=inf must be finite"),
-        (OnePassSgd(), Task(Linear(), Simplex(1), 1.0), 10, BUDGET, "diameter=0 must be positive"),
-        (OnePassSgd(), Task(Linear(), Simplex(2), 0.0), 10, BUDGET, "lipschitz=0 must be positive"),
+        (
+            EuclideanMirrorDescent(),
+            Task(Linear(), WholeSpace(2), 1.0),
+            10,
+            BUDGET,
+            "diameter=inf must be finite",
+        ),
+        (
+            EuclideanMirrorDescent(),
+            Task(Linear(), Simplex(1), 1.0),
+            10,
+            BUDGET,
+            "diameter=0 must be positive",
+        ),
+        (
+            EuclideanMirrorDescent(),
+            Task(Linear(), Simplex(2), 0.0),
+            10,
+            BUDGET,
+            "lipschitz=0 must be positive",
+        ),
         (PhasedSgd(), LINEAR, 1, BUDGET, "n=1 must be at least"),
         (PhasedSgd(), LINEAR, 10, PrivacyBudget(1.0, 0.0), "delta=0 must be positive"),
         (PhasedSgd(), Task(Hinge(), L2Ball(np.zeros(2), 1.0), 1.0), 10, BUDGET, "hinge has no Lipschitz"),
@@ -412,7 +428,7 @@ def test_risk_bounds_have_their_sources_form():
     assert smooth.risk_bound(wide, n, BUDGET) == pytest.approx(
         20 * max(private, 1 / 64) + 0.5 / smooth.beta(wide, n, BUDGET)
     )
-    assert OnePassSgd().risk_bound(wide, n, BUDGET) == pytest.approx(2 / 64)
+    assert EuclideanMirrorDescent().risk_bound(wide, n, BUDGET) == pytest.approx(2 / 64)
     assert EntropicMirrorDescent().risk_bound(ON_SIMPLEX, n, BUDGET) == pytest.approx(
         math.sqrt(2 * math.log(3)) / 64
     )

@@ -8,13 +8,8 @@ from __future__ import annotations
 from dpsco_verify.evidence import Stance
 from dpsco_verify.ledger.systems.risk_statement import RiskClaim
 
-
-class RiskBound(RiskClaim):
-    """A risk bound of this paper; its label stands in the docstring of this module."""
-
-
 RISK_BOUNDS = (
-    RiskBound(
+    RiskClaim(
         system="algorithm-1",
         name="algorithm-1",
         title="The excess risk of Algorithm 1 with certified noise",
@@ -23,7 +18,7 @@ RISK_BOUNDS = (
         cells=(("drift", 1000),),
         standard=(("signs-5", 4000), ("median", 1000)),
     ),
-    RiskBound(
+    RiskClaim(
         system="subsampled-one-pass",
         name="subsampled-one-pass",
         title="The excess risk of one pass with privacy by subsampling",
@@ -33,7 +28,7 @@ RISK_BOUNDS = (
         cells=(("drift", 1000),),
         standard=(("signs-5", 4000), ("median", 1000)),
     ),
-    RiskBound(
+    RiskClaim(
         system="private-mirror-descent-entropic",
         name="private-mirror-descent",
         title="The excess risk of Algorithm 1 with the entropic mirror step",
@@ -43,7 +38,7 @@ RISK_BOUNDS = (
         cells=(("simplex-8", 1500),),
         standard=(("simplex-8", 4000),),
     ),
-    RiskBound(
+    RiskClaim(
         system="mirror-descent-euclidean",
         name="one-pass-sgd",
         title="The excess risk of one pass without privacy",

@@ -7,13 +7,8 @@ from __future__ import annotations
 
 from dpsco_verify.ledger.systems.risk_statement import RiskClaim
 
-
-class RiskBound(RiskClaim):
-    """A risk bound of this paper; its label stands in the docstring of this module."""
-
-
 RISK_BOUNDS = (
-    RiskBound(
+    RiskClaim(
         system="minibatch-sgd",
         name="minibatch-sgd",
         title="The excess risk of noisy mini-batch SGD",
@@ -22,7 +17,7 @@ RISK_BOUNDS = (
         cells=(("drift", 400),),
         standard=(("signs-5", 1000), ("drift", 2000)),
     ),
-    RiskBound(
+    RiskClaim(
         system="smoothed-minibatch-sgd",
         name="smoothed-minibatch-sgd",
         title="The excess risk of noisy mini-batch SGD on Moreau envelopes",
@@ -31,7 +26,7 @@ RISK_BOUNDS = (
         cells=(("median", 1000),),
         standard=(("drift", 400), ("signs-5", 1000)),
     ),
-    RiskBound(
+    RiskClaim(
         system="smoothed-minibatch-sgd-2l",
         name="smoothed-minibatch-sgd-2l",
         title="The excess risk of noisy mini-batch SGD on Moreau envelopes with noise for 2L",

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from dpsco_verify.ledger.systems.risk_statement import RiskClaim
 
-
-class RiskBound(RiskClaim):
-    """A risk bound of this paper; its label stands in the docstring of this module."""
-
-
 RISK_BOUNDS = (
-    RiskBound(
+    RiskClaim(
         system="mirror-descent-entropic",
         name="mirror-descent",
         title="The excess risk of online mirror descent",

@@ -5,13 +5,8 @@ from __future__ import annotations
 from dpsco_verify.evidence import Stance
 from dpsco_verify.ledger.systems.risk_statement import RiskClaim
 
-
-class RiskBound(RiskClaim):
-    """A risk bound of this paper; its label stands in the docstring of this module."""
-
-
 RISK_BOUNDS = (
-    RiskBound(
+    RiskClaim(
         system="output-perturbation",
         name="output-perturbation",
         title="The excess risk of output perturbation",
@@ -21,7 +16,7 @@ RISK_BOUNDS = (
         cells=(("drift", 400), ("signs-5", 1000)),
         standard=(("median", 1000),),
     ),
-    RiskBound(
+    RiskClaim(
         system="objective-perturbation",
         name="objective-perturbation",
         title="The excess risk of objective perturbation",

@@ -5,13 +5,8 @@ from __future__ import annotations
 from dpsco_verify.evidence import Stance
 from dpsco_verify.ledger.systems.risk_statement import RiskClaim
 
-
-class RiskBound(RiskClaim):
-    """A risk bound of this paper; its label stands in the docstring of this module."""
-
-
 RISK_BOUNDS = (
-    RiskBound(
+    RiskClaim(
         system="phased-sgd",
         name="phased-sgd",
         title="The excess risk of phased SGD",
@@ -21,7 +16,7 @@ RISK_BOUNDS = (
         cells=(("drift", 1000),),
         standard=(("signs-5", 4000),),
     ),
-    RiskBound(
+    RiskClaim(
         system="phased-erm",
         name="phased-erm",
         title="The excess risk of phased ERM",
@@ -31,7 +26,7 @@ RISK_BOUNDS = (
         cells=(("drift", 1000),),
         standard=(("median", 4000), ("signs-5", 10_000)),
     ),
-    RiskBound(
+    RiskClaim(
         system="iteration-sgd",
         name="iteration-sgd",
         title="The excess risk of one pass with privacy by iteration",
