@@ -17,6 +17,7 @@ from dpsco_verify.privacy.whole_run import (
     delta_upper,
     epsilon_lower,
     epsilon_upper,
+    output_is_known,
 )
 from dpsco_verify.validation import require_integer, require_open_interval, require_positive
 
@@ -61,16 +62,22 @@ def theorem_delta(*, n: int, sigma_over_lipschitz: float, epsilon: float) -> flo
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """δ at an ε, and ε at a δ: bounds from both sides and the theorem's promise, None where there is none."""
+    """δ at an ε, and ε at a δ: bounds from both sides and the theorem's promise, None where there is none.
+
+    The upper bounds hold whatever is seen of the run; the lower ones for the pattern of repeats shown, and for the
+    output alone.
+    """
 
     run: WholeRun
     epsilon: float | None
     delta: float | None
     delta_upper: float | None
     delta_lower: float | None
+    delta_lower_output: float | None
     delta_theorem: float | None
     epsilon_upper: float | None
     epsilon_lower: float | None
+    epsilon_lower_output: float | None
     epsilon_theorem: float | None
 
     def as_dict(self) -> dict[str, Any]:
@@ -90,6 +97,7 @@ class Account:
                 "epsilon": self.epsilon,
                 "upper": self.delta_upper,
                 "lower": self.delta_lower,
+                "lower_output_alone": self.delta_lower_output,
                 "theorem_5_3": self.delta_theorem,
             },
             "epsilon_at_delta": None
@@ -98,6 +106,7 @@ class Account:
                 "delta": self.delta,
                 "upper": self.epsilon_upper,
                 "lower": self.epsilon_lower,
+                "lower_output_alone": self.epsilon_lower_output,
                 "theorem_5_3": self.epsilon_theorem,
             },
             "upper_holds_for": [str(view) for view in View],
@@ -115,18 +124,24 @@ def account(run: WholeRun, *, epsilon: float | None = None, delta: float | None 
     InputError
         For an ε below 0 or a δ outside (0, 1).
     """
-    ratio = _theorems_ratio(run)
+    ratio, known = _theorems_ratio(run), output_is_known(run)
     return Account(
         run=run,
         epsilon=epsilon,
         delta=delta,
         delta_upper=None if epsilon is None else delta_upper(run, epsilon),
         delta_lower=None if epsilon is None else delta_lower(run, epsilon),
+        delta_lower_output=None
+        if epsilon is None or not known
+        else delta_lower(run, epsilon, view=View.OUTPUT),
         delta_theorem=None
         if epsilon is None or ratio is None
         else theorem_delta(n=run.n, sigma_over_lipschitz=ratio, epsilon=epsilon),
         epsilon_upper=None if delta is None else epsilon_upper(run, delta),
         epsilon_lower=None if delta is None else epsilon_lower(run, delta),
+        epsilon_lower_output=None
+        if delta is None or not known
+        else epsilon_lower(run, delta, view=View.OUTPUT),
         epsilon_theorem=None
         if delta is None or ratio is None
         else theorem_epsilon(n=run.n, sigma_over_lipschitz=ratio, delta=delta),

@@ -41,8 +41,9 @@ def account(
 ) -> None:
     """Print bounds on the privacy of a whole run, beside what Theorem 5.3 promises.
 
-    Neighbours differ in one point that is replaced. The upper bound holds whatever is seen of a run; the lower
-    bound is that of an instance of which every noisy step is seen, and which draws were repeats.
+    Neighbours differ in one point that is replaced. The upper bound holds whatever is seen of a run. The lower
+    bounds are those of an instance of which every noisy step is seen, and which draws were repeats; and of one of
+    which the returned average is seen alone.
     """
     import json
 
@@ -80,19 +81,21 @@ def _as_text(found: Account) -> str:
     noise = f"sigma/L = {2.0 / (run.distance * run.batch_size):.6g}"
     epochs = "1 epoch" if run.epochs == 1 else f"{run.epochs} epochs"
     steps = f"n = {run.n}, {run.law[0][0]} points used in batches of {run.batch_size}, {epochs}, {noise}, replace-one"
-    rows = [["", "lower (pattern shown)", "upper (every view)", "Theorem 5.3"]]
+    rows = [["", "lower (output alone)", "lower (pattern shown)", "upper (every view)", "Theorem 5.3"]]
     if found.epsilon is not None:
-        values = (found.delta_lower, found.delta_upper, found.delta_theorem)
-        rows.append([f"delta at epsilon = {found.epsilon:g}", *map(_word, values)])
+        lower = [_word(found.delta_lower_output, "not known"), _word(found.delta_lower)]
+        promise = _word(found.delta_theorem, "no promise")
+        rows.append([f"delta at epsilon = {found.epsilon:g}", *lower, _word(found.delta_upper), promise])
     if found.delta is not None:
-        values = (found.epsilon_lower, found.epsilon_upper, found.epsilon_theorem)
-        rows.append([f"epsilon at delta = {found.delta:g}", *map(_word, values)])
-    widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        lower = [_word(found.epsilon_lower_output, "not known"), _word(found.epsilon_lower)]
+        promise = _word(found.epsilon_theorem, "no promise")
+        rows.append([f"epsilon at delta = {found.delta:g}", *lower, _word(found.epsilon_upper), promise])
+    widths = [max(len(row[i]) for row in rows) for i in range(5)]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
     return "\n".join([steps, "", *lines])
 
 
-def _word(value: float | None) -> str:
-    return "no promise" if value is None else f"{value:.6g}"
+def _word(value: float | None, none: str = "") -> str:
+    return none if value is None else f"{value:.6g}"

@@ -68,7 +68,7 @@ def test_account_in_words_and_as_json():
     assert record["delta_at_epsilon"] is None
     found = record["epsilon_at_delta"]
     assert found["upper"] == epsilon_upper(WholeRun(n=10_000, sigma=300.0), 1e-6)
-    assert 0.0 < found["lower"] < found["upper"] < found["theorem_5_3"]
+    assert 0.0 < found["lower_output_alone"] < found["lower"] < found["upper"] < found["theorem_5_3"]
     assert (record["points"], record["relation"], record["lower_holds_for"]) == (
         5001,
         "replace-one",
@@ -81,6 +81,7 @@ def test_account_in_words_and_as_json():
     assert record["delta_at_epsilon"]["upper"] > delta_upper(once, 0.3)
     assert record["delta_at_epsilon"]["lower"] >= delta_lower(once, 0.3)
     assert record["delta_at_epsilon"]["theorem_5_3"] is None
+    assert record["delta_at_epsilon"]["lower_output_alone"] is None  # of one epoch alone
 
 
 def test_the_theorems_promise():

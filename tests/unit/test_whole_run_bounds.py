@@ -28,6 +28,7 @@ from dpsco_verify.privacy.whole_run import (
     epsilon_lower,
     epsilon_upper,
     law,
+    output,
 )
 from dpsco_verify.privacy.whole_run.plan import CHECKABLE, Sum
 
@@ -350,6 +351,38 @@ def test_several_epochs():
     assert delta_upper(run, 0.4) >= sampled - 0.004
 
 
+@pytest.mark.parametrize(
+    ("n", "mu", "epsilon"), [(2, 1.0, 0.1), (9, 3.0, 0.4), (50, 2.0, 0.2), (1000, 0.5, 0.03)]
+)
+def test_the_output_alone_from_below(n, mu, epsilon):
+    """Half-lines are nearly the best sets: against the positive part of the densities' difference, by tails."""
+    law_of_it, alpha = output.Average(n, 4.0), math.exp(epsilon)
+    x = np.linspace(-law_of_it.reach, law_of_it.reach, 1501)
+    best = max(
+        float(
+            np.maximum(-np.diff([law_of_it.tail(t, a) - alpha * law_of_it.tail(t, b) for t in x]), 0.0).sum()
+        )
+        for a, b in ((mu, 0.0), (mu / 2, -mu / 2), (0.0, -mu))
+    )
+    run = WholeRun(n=n, mu=mu)
+    found = delta_lower(run, epsilon, view=View.OUTPUT)
+    assert 0.98 * best <= found <= best * 1.001
+    assert found <= delta_upper(run, epsilon)
+    assert law_of_it.tail(0.0, 0.0) == pytest.approx(0.5, abs=1e-13)
+
+
+def test_the_noise_of_the_output_has_its_variance():
+    """Of n = 9: Σ c_i²/(1 − i/9); and a tail beyond every period is 0 to the stated error."""
+    law_of_it = output.Average(9, 4.0)
+    variance = sum(((5 - i) / 5) ** 2 / (1 - i / 9) for i in range(1, 5))
+    assert law_of_it.spread == pytest.approx(math.sqrt(variance), rel=1e-14)
+    x = np.linspace(-40.0, 40.0, 4001)
+    tails = np.array([law_of_it.tail(t, 0.0) for t in x])
+    second = 2.0 * float(np.sum(x[x >= 0] * tails[x >= 0]) * (x[1] - x[0])) * 2.0
+    assert second == pytest.approx(variance, rel=1e-4)
+    assert abs(law_of_it.tail(law_of_it.reach, 0.0)) < 1e-12
+
+
 def test_three_views():
     run = WholeRun(n=100, sigma=2.0)
     for view in View:
@@ -358,10 +391,12 @@ def test_three_views():
     with pytest.raises(InputError, match="is not a view"):
         delta_upper(run, 0.5, view="everything")
     for view in (View.TRANSCRIPT, View.OUTPUT):
-        with pytest.raises(InputError, match="no lower bound"):
-            delta_lower(run, 0.5, view=view)
-        with pytest.raises(InputError, match="no lower bound"):
-            epsilon_lower(run, 1e-3, view=view)
+        assert 0.0 < delta_lower(run, 0.1, view=view) < delta_lower(run, 0.1)
+        found = epsilon_lower(run, 1e-3, view=view)
+        assert delta_lower(run, found, view=view) > 1e-3 > delta_lower(run, found * 1.001, view=view)
+        for other in ({"points": 50}, {"batch_size": 2}, {"epochs": 2}, {"n": 10**7}):
+            with pytest.raises(InputError, match="has a lower bound for one epoch"):
+                delta_lower(WholeRun(**{"n": 100, "sigma": 2.0} | other), 0.5, view=view)
 
 
 @pytest.mark.parametrize(

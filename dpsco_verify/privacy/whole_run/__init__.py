@@ -1,6 +1,12 @@
 """The privacy of a whole run from above and below, and noise calibrated by it (proof: ``docs/whole-run.md``)."""
 
-from dpsco_verify.privacy.whole_run.bounds import delta_lower, delta_upper, epsilon_lower, epsilon_upper
+from dpsco_verify.privacy.whole_run.bounds import (
+    delta_lower,
+    delta_upper,
+    epsilon_lower,
+    epsilon_upper,
+    output_is_known,
+)
 from dpsco_verify.privacy.whole_run.calibration import Calibration, calibrate
 from dpsco_verify.privacy.whole_run.run import View, WholeRun
 
@@ -13,4 +19,5 @@ __all__ = [
     "delta_upper",
     "epsilon_lower",
     "epsilon_upper",
+    "output_is_known",
 ]

@@ -24,6 +24,7 @@ from dpsco_verify.privacy.gaussian import log_gaussian_delta
 from dpsco_verify.privacy.whole_run.convolution import log_hockey_stick
 from dpsco_verify.privacy.whole_run.epochs import composed_lower, composed_upper
 from dpsco_verify.privacy.whole_run.law import LatticeLaw, attained, envelope
+from dpsco_verify.privacy.whole_run.output import LARGEST_OUTPUT, output_lower
 from dpsco_verify.privacy.whole_run.plan import (
     CHECKABLE,
     FINE,
@@ -77,18 +78,22 @@ def delta_upper(run: WholeRun, epsilon: float, *, view: View = View.PATTERN) -> 
 
 
 def delta_lower(run: WholeRun, epsilon: float, *, view: View = View.PATTERN) -> float:
-    """Return a lower bound on the worst δ(ε) over neighbours and losses, of a run whose pattern of repeats is shown.
+    """Return a lower bound on the worst δ(ε) over neighbours and losses, of what is seen of a run.
 
-    It is attained by linear losses in one dimension: L the gradient of the differing point, −L that of its
-    neighbour and of all others.
+    With the pattern of repeats shown it is attained by linear losses in one dimension: L the gradient of the
+    differing point, −L that of its neighbour and of all others. For the output alone it is that of
+    :mod:`dpsco_verify.privacy.whole_run.output`, and the transcript shows as much at least.
 
     Raises
     ------
     InputError
-        For a negative ε, NaN, infinity, or another view: what it reveals can be less.
+        For a negative ε, NaN, or infinity; for another view than the pattern also where :func:`output_is_known`
+        says no.
     """
-    _require_pattern(view)
+    _require_lower(run, view)
     epsilon = require_non_negative("epsilon", epsilon)
+    if View(view) is not View.PATTERN:
+        return output_lower(run.n, run.distance, epsilon)
     best = math.exp(_mixture(run, epsilon, log_lower, upper=False)) * (1.0 - _CLOSE)
     if run.epochs > 1:
         fewest = sum_of(run, run.law[0][0], epsilon)
@@ -113,18 +118,18 @@ def epsilon_upper(run: WholeRun, delta: float, *, view: View = View.PATTERN) -> 
 
 
 def epsilon_lower(run: WholeRun, delta: float, *, view: View = View.PATTERN) -> float:
-    """Return an ε, as large as is known, at which some run with its pattern shown is not (ε, δ)-DP; or 0.
+    """Return an ε, as large as is known, at which what is seen of some run is not (ε, δ)-DP; or 0.
 
     Raises
     ------
     InputError
-        For a δ outside (0, 1), or another view.
+        As :func:`delta_lower`, and for a δ outside (0, 1).
     """
-    _require_pattern(view)
+    _require_lower(run, view)
     delta = require_open_interval("delta", delta, 0.0, 1.0)
 
     def excess(epsilon: float) -> float:
-        return math.log(max(delta_lower(run, epsilon), sys.float_info.min)) - math.log(delta)
+        return math.log(max(delta_lower(run, epsilon, view=view), sys.float_info.min)) - math.log(delta)
 
     return _crossing(excess, run, delta)[0]
 
@@ -332,9 +337,17 @@ def _require_view(view: View) -> None:
         raise InputError(f"view={view!r} is not a view; give one of {', '.join(View)}")
 
 
-def _require_pattern(view: View) -> None:
+def output_is_known(run: WholeRun) -> bool:
+    """Say whether there is a lower bound for the output alone: of a run under the loop's rule, in batches of one."""
+    return (
+        run.n <= LARGEST_OUTPUT and run.batch_size == run.epochs == 1 and run.law == ((run.n // 2 + 1, 1.0),)
+    )
+
+
+def _require_lower(run: WholeRun, view: View) -> None:
     _require_view(view)
-    if View(view) is not View.PATTERN:
+    if View(view) is not View.PATTERN and not output_is_known(run):
         raise InputError(
-            f"view={str(view)!r} has no lower bound here: it shows less than the pattern; give {View.PATTERN.value!r}"
+            f"view={str(view)!r} has a lower bound for one epoch of ⌊n/2⌋ + 1 points in batches of one, n ≤ "
+            f"{LARGEST_OUTPUT}, alone; give such a run or view={View.PATTERN.value!r}"
         )

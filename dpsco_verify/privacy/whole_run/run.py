@@ -17,8 +17,8 @@ LARGEST = 10**8
 class View(enum.StrEnum):
     """What the adversary sees.
 
-    Each view is a function of the one before, so an upper bound for PATTERN holds for all, and a lower bound
-    for PATTERN says nothing of the others.
+    Each view is a function of the one before, so an upper bound for PATTERN holds for all, a lower bound for OUTPUT
+    does, and a lower bound for PATTERN says nothing of the others.
 
     * PATTERN: every noisy step and iterate, and which draws were repeats;
     * TRANSCRIPT: every iterate, the repeats hidden among them;
