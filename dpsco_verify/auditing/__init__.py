@@ -6,6 +6,7 @@ from dpsco_verify.auditing.estimate import EpsilonEstimate, epsilon_lower_bound,
 from dpsco_verify.auditing.event import Event, select_event
 from dpsco_verify.auditing.mechanism import Mechanism, MechanismError, PerCall, per_call
 from dpsco_verify.auditing.pairs import describe_pair, require_neighbours
+from dpsco_verify.auditing.relations import OwnRelation, one_user, relation_of, same_records, some_records
 from dpsco_verify.auditing.result import AuditResult, MinimumDetectableViolation, Witness
 from dpsco_verify.auditing.samplers import Sampler, SamplersAudit, audit_samplers
 from dpsco_verify.choices import Relation
@@ -20,6 +21,7 @@ __all__ = [
     "Mechanism",
     "MechanismError",
     "MinimumDetectableViolation",
+    "OwnRelation",
     "PerCall",
     "Relation",
     "Sampler",
@@ -31,7 +33,11 @@ __all__ = [
     "describe_pair",
     "epsilon_lower_bound",
     "estimate_epsilon",
+    "one_user",
     "per_call",
+    "relation_of",
     "require_neighbours",
+    "same_records",
     "select_event",
+    "some_records",
 ]

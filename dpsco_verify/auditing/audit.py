@@ -16,6 +16,7 @@ from dpsco_verify.auditing.mechanism import Caller, Mechanism, mechanism_name
 from dpsco_verify.auditing.one_pair import Progress, audit_pair, choose, draw_more
 from dpsco_verify.auditing.pairs import equal_data, recognised, require_pair
 from dpsco_verify.auditing.portable import Portable
+from dpsco_verify.auditing.relations import OwnRelation
 from dpsco_verify.auditing.request import (
     MISSING,
     AuditRequest,
@@ -52,7 +53,7 @@ def audit(
     epsilon: float | None = None,
     delta: float = 0.0,
     claim: PrivacyClaim | None = None,
-    relation: Relation | RelationName | None = None,
+    relation: Relation | RelationName | OwnRelation | None = None,
     alpha: float = ERROR_BUDGET,
     samples: int = SAMPLES[DEFAULT_PROFILE],
     seed: int = 0,
@@ -83,8 +84,9 @@ def audit(
     claim
         any claim of :mod:`dpsco_verify.privacy.claims`.
     relation
-        ``replace-one``, ``add-remove`` or ``zero-out``: refuse pairs that are not such neighbours. Without one the
-        result's `neighbours` says which the pair seems to have, or that it has none; the verdict is the same.
+        ``replace-one``, ``add-remove``, ``zero-out`` or one of :mod:`dpsco_verify.auditing.relations`: refuse pairs
+        that are not such neighbours. Without one the result's `neighbours` says which the pair seems to have, or that
+        it has none; the verdict is the same.
     alpha
         The probability, at most, of finding a true claim violated, over all that the audit tries.
     samples

@@ -25,6 +25,7 @@ from dpsco_verify.auditing.one_pair import choose, draw_more, looks, searchable
 from dpsco_verify.auditing.outputs import Outputs
 from dpsco_verify.auditing.pairs import require_pair
 from dpsco_verify.auditing.regions import Aims, Order
+from dpsco_verify.auditing.relations import OwnRelation
 from dpsco_verify.auditing.repeats import repeats
 from dpsco_verify.auditing.request import (
     MISSING,
@@ -126,7 +127,7 @@ def estimate_epsilon(
     alpha: float = ERROR_BUDGET,
     samples: int = SAMPLES[DEFAULT_PROFILE],
     seed: int = 0,
-    relation: Relation | RelationName | None = None,
+    relation: Relation | RelationName | OwnRelation | None = None,
     log_density: Callable[[Any, Any], ArrayLike] | None = None,
     time_limit: float = 60.0,
     features: Mapping[str, Callable[[Any], ArrayLike]] | None = None,

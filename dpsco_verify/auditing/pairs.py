@@ -24,11 +24,12 @@ from dpsco_verify.auditing.records import (
     same_data,
     short,
 )
+from dpsco_verify.auditing.relations import OwnRelation
 from dpsco_verify.choices import Relation
 from dpsco_verify.errors import InputError
 
 
-def require_neighbours(d: Any, d_prime: Any, relation: str) -> None:
+def require_neighbours(d: Any, d_prime: Any, relation: str | OwnRelation) -> None:
     """Return if the two data sets are neighbours; the relations are symmetric, and equal data sets are not.
 
     Raises
@@ -36,6 +37,11 @@ def require_neighbours(d: Any, d_prime: Any, relation: str) -> None:
     InputError
         If they are not; the message says how they differ, and which other relation they have.
     """
+    if isinstance(relation, OwnRelation):
+        found = relation.fault(d, d_prime)
+        if found is not None:
+            raise InputError(f"d and d_prime are not neighbours under {relation}: {found}; give two that are")
+        return
     wanted = Relation(relation)
     first, second = records_of("d", d), records_of("d_prime", d_prime)
     require_one_form(first, second)
@@ -47,7 +53,7 @@ def require_neighbours(d: Any, d_prime: Any, relation: str) -> None:
     raise InputError(f"{fault}{hint}")
 
 
-def require_pair(d: Any, d_prime: Any, relation: str | None, *, name: str = "") -> None:
+def require_pair(d: Any, d_prime: Any, relation: str | OwnRelation | None, *, name: str = "") -> None:
     """Return if the two data sets differ, and are neighbours where a relation is given.
 
     Equal data sets tell nothing: every mechanism has the same law on both. `name` is what messages begin with.

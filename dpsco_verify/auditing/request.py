@@ -11,6 +11,7 @@ from typing import Any
 from dpsco_verify.arrays import ArrayLike
 from dpsco_verify.auditing.mechanism import Mechanism
 from dpsco_verify.auditing.regions import Aims, Order
+from dpsco_verify.auditing.relations import OwnRelation
 from dpsco_verify.choices import EPSILON_FOR_NONE, Relation
 from dpsco_verify.errors import InputError
 from dpsco_verify.privacy.claims import ApproximateDP, PrivacyClaim, PureDP
@@ -39,7 +40,7 @@ class AuditRequest:
     mechanism: Mechanism
     pairs: Any
     claim: PrivacyClaim
-    relation: Relation | None
+    relation: Relation | OwnRelation | None
     alpha: float
     samples: int
     seed: int
@@ -123,11 +124,14 @@ def checked_multiple(multiple: float) -> float:
     return multiple
 
 
-def checked_relation(relation: str) -> Relation:
-    """Return the neighbouring relation of this name."""
+def checked_relation(relation: str | OwnRelation) -> Relation | OwnRelation:
+    """Return the neighbouring relation of this name, or one of a user's own."""
+    if isinstance(relation, OwnRelation):
+        return relation
     try:
         return Relation(relation)
     except ValueError:
         raise InputError(
-            f"relation={relation!r} is unknown; give one of {', '.join(r.value for r in Relation)}"
+            f"relation={relation!r} is unknown; give one of {', '.join(r.value for r in Relation)}, or one of "
+            "dpsco_verify.auditing.relations"
         ) from None
