@@ -51,6 +51,7 @@ from dpsco_verify.evidence.values import (
     Stance,
     Table,
     Verdict,
+    columns,
 )
 
 __all__ = [
@@ -99,4 +100,5 @@ __all__ = [
     "SystemRecord",
     "Table",
     "Verdict",
+    "columns",
 ]

@@ -146,6 +146,12 @@ class Column(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     unit: str | None = None
 
 
+def columns(*names: str | tuple[str, str]) -> tuple[Column, ...]:
+    """Return the columns of a table: names, or pairs of a name and its unit."""
+    pairs = (name if isinstance(name, tuple) else (name, None) for name in names)
+    return tuple(Column(name=name, unit=unit) for name, unit in pairs)
+
+
 class Table(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A table of evidence; each row has one cell a column."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dpsco_verify.evidence import AccumulatedRecord, Column, Finding, Scalar, Table
+from dpsco_verify.evidence import AccumulatedRecord, Column, Finding, Scalar, Table, columns
 
 
 def tables(finding: Finding) -> tuple[Table, ...]:
@@ -23,7 +23,7 @@ def _table(products: tuple[AccumulatedRecord, ...]) -> Table:
         title=f"Evidence multiplied over the runs{over}: it refutes from 1/α on",
         columns=(
             Column(name="null hypothesis"),
-            *(() if shared else (Column(name="runs"),)),
+            *(() if shared else columns("runs")),
             Column(name="log₁₀ of the largest e-value of one run"),
             Column(name="log₁₀ of the product"),
             Column(name="log₁₀ of 1/α"),

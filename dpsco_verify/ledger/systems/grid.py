@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpsco_verify.errors import no_truth_value
-from dpsco_verify.evidence import Column, Quantity, Table
+from dpsco_verify.evidence import Quantity, Table, columns
 from dpsco_verify.evidence.values import rounded_up
 
 
@@ -48,13 +48,7 @@ def table(points: Sequence[Point]) -> Table:
     return Table(
         id="grid",
         title="The claimed δ beside bounds on the true one",
-        columns=(
-            Column(name="point"),
-            Column(name="claimed δ"),
-            Column(name="δ at least"),
-            Column(name="δ at most"),
-            Column(name="claim"),
-        ),
+        columns=columns("point", "claimed δ", "δ at least", "δ at most", "claim"),
         rows=tuple(
             (
                 p.words,

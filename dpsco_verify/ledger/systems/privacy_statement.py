@@ -12,7 +12,7 @@ import flint
 
 from dpsco_verify.choices import Profile
 from dpsco_verify.comparison.audits import AuditOf, SystemAudit, audit_system
-from dpsco_verify.evidence import Column, Quantity, Table, Verdict
+from dpsco_verify.evidence import Quantity, Table, Verdict, columns
 from dpsco_verify.evidence.checker import EventNull, OneOf, Parameters, approximate, ball, concentrated
 from dpsco_verify.inference.witnesses import LEVEL_ROUNDING, event_evidence
 from dpsco_verify.ledger.errata import HOLDING, Discrepancy
@@ -127,15 +127,7 @@ def with_audit(exact: Decision, audit: SystemAudit) -> Decision:
     table = Table(
         id="audit",
         title="Audit of the implementation's outputs on neighbouring data sets",
-        columns=(
-            Column(name="pair"),
-            Column(name="claim"),
-            Column(name="samples"),
-            Column(name="event"),
-            Column(name="seen on S"),
-            Column(name="seen on S'"),
-            Column(name="verdict"),
-        ),
+        columns=columns("pair", "claim", "samples", "event", "seen on S", "seen on S'", "verdict"),
         rows=(
             (
                 audit.pair,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dpsco_verify.choices import Profile
-from dpsco_verify.evidence import Column, Quantity, Sharpness, Stance, Table, Verdict
+from dpsco_verify.evidence import Quantity, Sharpness, Stance, Table, Verdict, columns
 from dpsco_verify.evidence.checker import MeanNull, OneOf, ball
 from dpsco_verify.execution import stream
 from dpsco_verify.ledger.errata import Discrepancy
@@ -254,15 +254,15 @@ def _table(found: Mapping[str, Measured]) -> Table:
     return Table(
         id="measured",
         title="Excess risk over the bound",
-        columns=(
-            Column(name="instance"),
-            Column(name="d"),
-            Column(name="n", unit="points"),
-            Column(name="runs"),
-            Column(name="mean", unit="of the bound"),
-            Column(name="low"),
-            Column(name="high"),
-            Column(name="detectable violation"),
+        columns=columns(
+            "instance",
+            "d",
+            ("n", "points"),
+            "runs",
+            ("mean", "of the bound"),
+            "low",
+            "high",
+            "detectable violation",
         ),
         rows=tuple(
             (m.instance, m.dimension, m.n, m.runs, m.mean, m.low, m.high, m.mdv) for m in found.values()

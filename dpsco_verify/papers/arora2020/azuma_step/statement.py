@@ -10,7 +10,6 @@ from fractions import Fraction
 import flint
 
 from dpsco_verify.evidence import (
-    Column,
     Consequence,
     ProofStep,
     Quantity,
@@ -18,6 +17,7 @@ from dpsco_verify.evidence import (
     Stance,
     Table,
     Verdict,
+    columns,
 )
 from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Context, Decision, Reading
@@ -258,13 +258,7 @@ def _table(found: Exponents) -> Table:
     return Table(
         id="exponents",
         title="Exponents over log(1/δ'); the step needs −1",
-        columns=(
-            Column(name="ε₀"),
-            Column(name="ε₁"),
-            Column(name="as written"),
-            Column(name="increments up to ε₀ + ε₀ε₁"),
-            Column(name="interval of length 2ε₀"),
-        ),
+        columns=columns("ε₀", "ε₁", "as written", "increments up to ε₀ + ε₀ε₁", "interval of length 2ε₀"),
         rows=tuple(
             (float(r.epsilon_0), r.epsilon_1, r.literal[0], r.symmetric[0], float(max(found.corrected)))
             for r in found.rows

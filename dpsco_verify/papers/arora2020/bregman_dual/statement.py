@@ -8,13 +8,13 @@ from fractions import Fraction
 
 from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import (
-    Column,
     ProofStep,
     Quantity,
     Sharpness,
     Stance,
     Table,
     Verdict,
+    columns,
 )
 from dpsco_verify.evidence.checker import Witness
 from dpsco_verify.ledger.statement import Context, Decision, Reading
@@ -173,6 +173,6 @@ def _table(curvatures: Sequence[Curvature]) -> Table:
     return Table(
         id="constants",
         title="The largest α D_Φ*(x‖y)/‖x − y‖_*² found for each shipped potential",
-        columns=(Column(name="potential"), Column(name="α"), Column(name="constant"), Column(name="pairs")),
+        columns=columns("potential", "α", "constant", "pairs"),
         rows=tuple((c.case.label, float(c.case.alpha), c.dual_constant, c.pairs // 2) for c in curvatures),
     )

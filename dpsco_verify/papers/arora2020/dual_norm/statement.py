@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import flint
 
-from dpsco_verify.evidence import Column, Consequence, Quantity, Stance, Table, Verdict
+from dpsco_verify.evidence import Consequence, Quantity, Stance, Table, Verdict, columns
 from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Context, Decision, Reading
 from dpsco_verify.ledger.units import Handle, Outcomes, Units
@@ -199,12 +199,6 @@ def _table(found: list[Extremes]) -> Table:
     return Table(
         id="extremes",
         title="Extreme values of h over the unit ball of ‖·‖_p",
-        columns=(
-            Column(name="h"),
-            Column(name="p"),
-            Column(name="min"),
-            Column(name="max"),
-            Column(name="‖h‖_q"),
-        ),
+        columns=columns("h", "p", "min", "max", "‖h‖_q"),
         rows=tuple((str(r.h), "∞" if r.p is None else r.p, r.least, r.greatest, r.conjugate) for r in found),
     )

@@ -10,12 +10,12 @@ import numpy as np
 
 from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import (
-    Column,
     Quantity,
     Sharpness,
     Stance,
     Table,
     Verdict,
+    columns,
 )
 from dpsco_verify.geometry import NegativeEntropy
 from dpsco_verify.ledger.statement import Context, Decision, Reading
@@ -243,14 +243,7 @@ def _table(found: Sequence[Curvature]) -> Table:
     return Table(
         id="constants",
         title="The constants claimed and the best ones found",
-        columns=(
-            Column(name="potential"),
-            Column(name="α"),
-            Column(name="least 2D_Φ/‖x − y‖²"),
-            Column(name="1/α"),
-            Column(name="largest 2D_Φ*/‖a − b‖_*²"),
-            Column(name="pairs"),
-        ),
+        columns=columns("potential", "α", "least 2D_Φ/‖x − y‖²", "1/α", "largest 2D_Φ*/‖a − b‖_*²", "pairs"),
         rows=tuple(
             (
                 c.case.label,

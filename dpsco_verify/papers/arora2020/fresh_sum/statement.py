@@ -9,7 +9,6 @@ from fractions import Fraction
 from dpsco_verify.algorithm import StoppingRule
 from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import (
-    Column,
     Consequence,
     ProofStep,
     Quantity,
@@ -17,6 +16,7 @@ from dpsco_verify.evidence import (
     Stance,
     Table,
     Verdict,
+    columns,
 )
 from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Context, Decision, Reading
@@ -265,14 +265,7 @@ def _table(found: list[Instance]) -> Table:
     return Table(
         id="instances",
         title="Both sides, exactly",
-        columns=(
-            Column(name="loss"),
-            Column(name="step"),
-            Column(name="n", unit="points"),
-            Column(name="E[Σ f]"),
-            Column(name="|F_τ| E[F(ŵ)]"),
-            Column(name="n E[F(ŵ)]"),
-        ),
+        columns=columns("loss", "step", ("n", "points"), "E[Σ f]", "|F_τ| E[F(ŵ)]", "n E[F(ŵ)]"),
         rows=tuple(
             (
                 i.name,

@@ -12,12 +12,12 @@ from dpsco_verify.algorithm import Options, StoppingRule, private_sgd, run_ensem
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import (
-    Column,
     Quantity,
     Sharpness,
     Stance,
     Table,
     Verdict,
+    columns,
 )
 from dpsco_verify.execution import stream
 from dpsco_verify.geometry import Box
@@ -164,12 +164,12 @@ class GradientQueriesStatement:
         table = Table(
             id="counts",
             title="Queries in the runs of the implementation",
-            columns=(
-                Column(name="n", unit="points"),
-                Column(name="queries expected"),
-                Column(name="queries observed"),
-                Column(name="fewest iterations"),
-                Column(name="most iterations"),
+            columns=columns(
+                ("n", "points"),
+                "queries expected",
+                "queries observed",
+                "fewest iterations",
+                "most iterations",
             ),
             rows=tuple((c.n, c.expected, " ".join(map(str, c.observed)), *c.iterations) for c in found),
         )

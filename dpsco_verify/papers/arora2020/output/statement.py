@@ -11,7 +11,7 @@ import numpy as np
 from dpsco_verify.algorithm import Averaging, Options, StoppingRule, private_sgd
 from dpsco_verify.algorithm.stopping_law import tail_exact
 from dpsco_verify.choices import Profile
-from dpsco_verify.evidence import Column, Consequence, Quantity, Stance, Table, Verdict
+from dpsco_verify.evidence import Consequence, Quantity, Stance, Table, Verdict, columns
 from dpsco_verify.execution import stream
 from dpsco_verify.geometry import Box
 from dpsco_verify.ledger.errata import Discrepancy
@@ -255,12 +255,7 @@ def _literal(found: list[Probability], runs: list[Replay], evidence: dict[str, Q
     table = Table(
         id="undefined",
         title="How often the literal output is undefined",
-        columns=(
-            Column(name="n", unit="points"),
-            Column(name="exact probability"),
-            Column(name="runs"),
-            Column(name="runs undefined"),
-        ),
+        columns=columns(("n", "points"), "exact probability", "runs", "runs undefined"),
         rows=tuple(
             (
                 p.n,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from scipy.special import ndtri
 
-from dpsco_verify.evidence import Axis, Column, LinePlot, Scale, Series, SeriesStyle, Table
+from dpsco_verify.evidence import Axis, LinePlot, Scale, Series, SeriesStyle, Table, columns
 from dpsco_verify.papers.arora2020.rate.measure import Measured
 from dpsco_verify.papers.arora2020.rate.plan import Plan, Variable
 from dpsco_verify.papers.arora2020.rate.regression import Fit
@@ -72,17 +72,17 @@ def measured_table(results: Results) -> Table:
     return Table(
         id="measured",
         title=f"Excess risk at ε = 1/(2√n), δ = {results.plan.cells[0].delta:g}",
-        columns=(
-            Column(name="n", unit="points"),
-            Column(name="d"),
-            Column(name="σ√d", unit="L"),
-            Column(name="runs"),
-            Column(name="measured mean", unit="LD"),
-            Column(name="99 % interval, from", unit="LD"),
-            Column(name="to", unit="LD"),
-            Column(name="exact mean", unit="LD"),
-            Column(name="exact exponent to the next size"),
-            Column(name="bound of Theorem 5.3", unit="LD"),
+        columns=columns(
+            ("n", "points"),
+            "d",
+            ("σ√d", "L"),
+            "runs",
+            ("measured mean", "LD"),
+            ("99 % interval, from", "LD"),
+            ("to", "LD"),
+            ("exact mean", "LD"),
+            "exact exponent to the next size",
+            ("bound of Theorem 5.3", "LD"),
         ),
         rows=rows,
     )

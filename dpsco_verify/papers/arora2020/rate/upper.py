@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 from dpsco_verify.algorithm import main_schedule
-from dpsco_verify.evidence import Column, ProofStep, Quantity, Sharpness, Table, Verdict
+from dpsco_verify.evidence import ProofStep, Quantity, Sharpness, Table, Verdict, columns
 from dpsco_verify.ledger.statement import Decision
 from dpsco_verify.ledger.units import Handle, Units
 from dpsco_verify.papers.arora2020.rate.certificates import RateConstant
@@ -144,12 +144,12 @@ def _useful_table() -> Table:
     return Table(
         id="useful",
         title="The smallest n at which Theorem 5.3's risk bound says anything (is below LD), at ε = 1/(2√n)",
-        columns=(
-            Column(name="d"),
-            Column(name="δ"),
-            Column(name="n, constants of the theorem", unit="points"),
-            Column(name="n, constants proven, diameter D or w₁ = argmin Φ", unit="points"),
-            Column(name="n, constants proven, norms of at most D and any w₁", unit="points"),
+        columns=columns(
+            "d",
+            "δ",
+            ("n, constants of the theorem", "points"),
+            ("n, constants proven, diameter D or w₁ = argmin Φ", "points"),
+            ("n, constants proven, norms of at most D and any w₁", "points"),
         ),
         rows=rows,
     )

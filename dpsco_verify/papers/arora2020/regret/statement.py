@@ -10,12 +10,12 @@ from fractions import Fraction
 from dpsco_verify.algorithm import NoiseConvention
 from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import (
-    Column,
     Quantity,
     Sharpness,
     Stance,
     Table,
     Verdict,
+    columns,
 )
 from dpsco_verify.evidence.checker import Witness
 from dpsco_verify.ledger.statement import Context, Decision, Reading
@@ -257,11 +257,7 @@ def _constant_table(kappa: float, *, variance: bool) -> Table:
     return Table(
         id="constants",
         title="The regret of the drift without noise, and the constant of a careful proof",
-        columns=(
-            Column(name="n"),
-            Column(name="drift", unit=_UNIT),
-            Column(name="careful constant", unit=_UNIT),
-        ),
+        columns=columns("n", ("drift", _UNIT), ("careful constant", _UNIT)),
         rows=tuple(rows),
     )
 
@@ -270,13 +266,8 @@ def _path_table(paths: Sequence[Paths]) -> Table:
     return Table(
         id="paths",
         title="Runs of the implementation against the deterministic inequality",
-        columns=(
-            Column(name="instance"),
-            Column(name="n"),
-            Column(name="σ", unit="L"),
-            Column(name="runs"),
-            Column(name="largest left over right"),
-            Column(name="mean regret", unit=_UNIT),
+        columns=columns(
+            "instance", "n", ("σ", "L"), "runs", "largest left over right", ("mean regret", _UNIT)
         ),
         rows=tuple((p.instance, p.n, p.sigma, p.runs, p.tightest, p.mean_regret) for p in paths),
     )

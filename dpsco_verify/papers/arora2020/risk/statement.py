@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpsco_verify.evidence import (
-    Column,
     ProofStep,
     Quantity,
     Sharpness,
     Stance,
     Table,
     Verdict,
+    columns,
 )
 from dpsco_verify.evidence.checker import Witness, evaluate
 from dpsco_verify.ledger.errata import Discrepancy
@@ -188,11 +188,8 @@ def _useful_table(proven: float) -> Table:
     return Table(
         id="useful",
         title="The smallest n at which the bound is below LD, at the largest ε = 1/(2√n)",
-        columns=(
-            Column(name="d"),
-            Column(name="δ"),
-            Column(name="n, constants of the theorem", unit="points"),
-            Column(name="n, constants proven", unit="points"),
+        columns=columns(
+            "d", "δ", ("n, constants of the theorem", "points"), ("n, constants proven", "points")
         ),
         rows=tuple(rows),
     )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 
-from dpsco_verify.evidence import Axis, Column, MapPanel, MapPlot, Quantity, Scale, Sharpness, Table, Verdict
+from dpsco_verify.evidence import Axis, MapPanel, MapPlot, Quantity, Scale, Sharpness, Table, Verdict, columns
 from dpsco_verify.ledger.statement import Reading
 from dpsco_verify.papers.arora2020.single_step.empirical import Seen
 from dpsco_verify.papers.arora2020.single_step.exact import Cell, Status
@@ -34,13 +34,7 @@ def sigma_table(rows: list[tuple[int, int, Fraction, Fraction, float]], *, exact
     return Table(
         id="sigma",
         title=f"The {word} σ for the lemma's conclusion, as a multiple of L√(3 log(1/δ))/ε̃",
-        columns=(
-            Column(name="n", unit="points"),
-            Column(name="m", unit="points"),
-            Column(name="ε̃"),
-            Column(name="δ"),
-            Column(name=f"{word} σ over the lemma's"),
-        ),
+        columns=columns(("n", "points"), ("m", "points"), "ε̃", "δ", f"{word} σ over the lemma's"),
         rows=tuple((n, m, float(eps), float(delta), factor) for n, m, eps, delta, factor in rows),
     )
 
@@ -50,19 +44,19 @@ def audit_table(seen: list[Seen]) -> Table:
     return Table(
         id="samples",
         title="The implementation's own step, audited from samples",
-        columns=(
-            Column(name="n"),
-            Column(name="m"),
-            Column(name="ε̃"),
-            Column(name="δ"),
-            Column(name="event for w⁺ (η = 1, w = 0)"),
-            Column(name="samples a data set"),
-            Column(name="P̂(E|S)"),
-            Column(name="P̂(E|S')"),
-            Column(name="claimed bound on P(E|S) at P̂(E|S')"),
-            Column(name="exact gap of the best half-line"),
-            Column(name="MDV (power 0.9)"),
-            Column(name="refuted from samples"),
+        columns=columns(
+            "n",
+            "m",
+            "ε̃",
+            "δ",
+            "event for w⁺ (η = 1, w = 0)",
+            "samples a data set",
+            "P̂(E|S)",
+            "P̂(E|S')",
+            "claimed bound on P(E|S) at P̂(E|S')",
+            "exact gap of the best half-line",
+            "MDV (power 0.9)",
+            "refuted from samples",
         ),
         rows=tuple(
             (

@@ -12,7 +12,6 @@ from dpsco_verify.algorithm.stopping_law import mean_iterations, tail_exact
 from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import (
     Axis,
-    Column,
     LinePlot,
     ProofStep,
     Quantity,
@@ -22,6 +21,7 @@ from dpsco_verify.evidence import (
     Sharpness,
     Table,
     Verdict,
+    columns,
 )
 from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Context, Decision, Reading
@@ -215,11 +215,7 @@ def _table(found: Means) -> Table:
     return Table(
         id="means",
         title="The mean of the stopping time",
-        columns=(
-            Column(name="n", unit="points"),
-            Column(name="E[τ]", unit="iterations"),
-            Column(name="E[τ]/n"),
-        ),
+        columns=columns(("n", "points"), ("E[τ]", "iterations"), "E[τ]/n"),
         rows=tuple((n, float(n * found.exact[n]), float(found.exact[n])) for n in shown),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dpsco_verify.algorithm.stopping_law import mean_iterations
-from dpsco_verify.evidence import Axis, Column, LinePlot, Scale, Series, SeriesStyle, Sharpness, Table
+from dpsco_verify.evidence import Axis, LinePlot, Scale, Series, SeriesStyle, Sharpness, Table, columns
 from dpsco_verify.ledger.statement import Reading
 from dpsco_verify.papers.arora2020.stopping_tail.law import Simulation, Tail, claimed_tail, points_at_stop
 from dpsco_verify.papers.arora2020.stopping_tail.readings import StoppingTime
@@ -34,13 +34,13 @@ def tail_table(time: StoppingTime, tails: list[Tail]) -> Table:
     return Table(
         id="exact-tail",
         title="Exact tail against the bound",
-        columns=(
-            Column(name="n", unit="points"),
-            Column(name="distinct points at the stop"),
-            Column(name="E[τ]", unit="iterations"),
-            Column(name="P(τ > 2n)"),
-            Column(name="2 exp(−n/16)"),
-            Column(name="ratio"),
+        columns=columns(
+            ("n", "points"),
+            "distinct points at the stop",
+            ("E[τ]", "iterations"),
+            "P(τ > 2n)",
+            "2 exp(−n/16)",
+            "ratio",
         ),
         rows=tuple(
             (
@@ -61,15 +61,15 @@ def simulation_table(simulations: list[Simulation]) -> Table:
     return Table(
         id="simulation",
         title="Stopping times of the implementation",
-        columns=(
-            Column(name="n", unit="points"),
-            Column(name="runs"),
-            Column(name="distance from the exact law"),
-            Column(name="rejected from"),
-            Column(name="detectable distance (power 0.9)"),
-            Column(name="runs with τ > 2n"),
-            Column(name="claimed bound on P(τ > 2n)"),
-            Column(name="detectable excess over it (power 0.9)"),
+        columns=columns(
+            ("n", "points"),
+            "runs",
+            "distance from the exact law",
+            "rejected from",
+            "detectable distance (power 0.9)",
+            "runs with τ > 2n",
+            "claimed bound on P(τ > 2n)",
+            "detectable excess over it (power 0.9)",
         ),
         rows=tuple(
             (s.n, s.runs, s.distance, s.threshold, s.detectable_distance, s.late, s.claimed, s.tail_mdv)

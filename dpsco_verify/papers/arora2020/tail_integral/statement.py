@@ -14,7 +14,6 @@ from dpsco_verify.algorithm.stopping_law import relative_error, survival
 from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import (
     Axis,
-    Column,
     Consequence,
     LinePlot,
     Quantity,
@@ -25,6 +24,7 @@ from dpsco_verify.evidence import (
     Stance,
     Table,
     Verdict,
+    columns,
 )
 from dpsco_verify.evidence.checker import Rejected, evaluate
 from dpsco_verify.ledger.errata import Discrepancy
@@ -290,7 +290,7 @@ def _judge_derivation(found: Derivation) -> Decision:
     table = Table(
         id="margins",
         title="Margin of the derivation, over n",
-        columns=(Column(name="T/n"), Column(name="1/2 − exp(−T/n) − (T/n)/√32")),
+        columns=columns("T/n", "1/2 − exp(−T/n) − (T/n)/√32"),
         rows=tuple((float(x), low) for x, low, _ in found.margins[::5]),
     )
     if not broken:
@@ -338,7 +338,7 @@ def _table(found: list[Tails]) -> Table:
     return Table(
         id="rates",
         title="Smallest decay rate of the exact tail, 2n ≤ t ≤ 4n",
-        columns=(Column(name="n", unit="points"), Column(name="smallest rate"), Column(name="at t")),
+        columns=columns(("n", "points"), "smallest rate", "at t"),
         rows=tuple((tail.n, tail.smallest_rate, tail.at) for tail in found),
     )
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from dpsco_verify.evidence import (
     Axis,
-    Column,
     LinePlot,
     Quantity,
     Scale,
@@ -14,6 +13,7 @@ from dpsco_verify.evidence import (
     SeriesStyle,
     Sharpness,
     Table,
+    columns,
 )
 from dpsco_verify.ledger.measured import Measured
 from dpsco_verify.papers.arora2020.utility.constants import constant_at, limit_constant, proven_constant
@@ -79,7 +79,7 @@ def constant_table(distance_factor: float, *, variance: bool) -> Table:
     return Table(
         id="constant",
         title=title,
-        columns=(Column(name="n", unit="points"), Column(name="constant", unit="D(L + σ√d)/√n")),
+        columns=columns(("n", "points"), ("constant", "D(L + σ√d)/√n")),
         rows=rows,
     )
 
@@ -90,18 +90,18 @@ def measured_table(measured: list[Measured]) -> Table:
     return Table(
         id="measured",
         title="Monte-Carlo excess risk of the implementation",
-        columns=(
-            Column(name="instance"),
-            Column(name="d"),
-            Column(name="n", unit="points"),
-            Column(name="σ", unit="L"),
-            Column(name="runs or pairs"),
-            Column(name="mean", unit=unit),
-            Column(name="at least", unit=unit),
-            Column(name="at most", unit=unit),
-            Column(name="allowed", unit=unit),
-            Column(name="MDV (power 0.9)", unit=unit),
-            Column(name="violates"),
+        columns=columns(
+            "instance",
+            "d",
+            ("n", "points"),
+            ("σ", "L"),
+            "runs or pairs",
+            ("mean", unit),
+            ("at least", unit),
+            ("at most", unit),
+            ("allowed", unit),
+            ("MDV (power 0.9)", unit),
+            "violates",
         ),
         rows=tuple(
             (m.instance, m.dimension, m.n, m.sigma, m.runs, m.mean, m.low, m.high, m.bound, m.mdv, m.rejected)
