@@ -2,6 +2,7 @@
 
 import functools
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from scipy.optimize import brentq
 
 from dpsco_verify.auditing import AuditVerdict
 from dpsco_verify.auditing.mechanism import MechanismError
+from dpsco_verify.auditing.program import Program
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence.exit_code import ExitCode
 from dpsco_verify.guarantees import FunctionError
@@ -161,6 +163,39 @@ def test_what_it_refuses_leaves_it_undecided():
     vacuous = check(risk=lambda *_: 5.0, privacy=False, invariances=(), sizes=(10,))
     assert vacuous.verdict is OPEN
     assert "at least LD" in vacuous.skipped[0][1]
+
+
+PROGRAM = """
+import json, random, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    told, rng = asked["dataset"], random.Random(asked["seed"])
+    assert told["loss"] == "linear" and told["set"]["kind"] == "l2-ball"
+    data, n, d = told["data"], len(told["data"]), told["set"]["center"].__len__()
+    for _ in range(asked["size"]):
+        w = [sum(z[j] for z in data) / n + rng.gauss(0.0, 10.0 * told["L"] / n) for j in range(d)]
+        norm = sum(x * x for x in w) ** 0.5
+        print(json.dumps([FACTOR * x * told["D"] / 2.0 / norm for x in w]))
+    sys.stdout.flush()
+"""
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [("1.0", PASS), ("1.5", FAIL)])
+def test_a_program_in_any_language_goes_through(tmp_path, factor, verdict):
+    (tmp_path / "fit.py").write_text(PROGRAM.replace("FACTOR", factor), encoding="utf-8")
+    with Program([sys.executable, str(tmp_path / "fit.py")]) as program:
+        report = check_optimiser(
+            program,
+            losses=("Linear",),
+            problems=("drift", "linear-signs-5"),
+            sizes=(20,),
+            samples=1000,
+            outliers=False,
+            name="fit.py",
+        )
+    assert report.result("in_set").verdict is verdict
+    assert report.result("privacy").verdict is PASS
+    assert report.result("deterministic_given_seed").verdict is PASS
 
 
 BAD = {
