@@ -9,7 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from dpsco_verify.evidence import AuditVerdict, Finding, Quantity, Stance
+import msgspec
+
+from dpsco_verify.evidence import (
+    AuditVerdict,
+    Axis,
+    Column,
+    Finding,
+    LinePlot,
+    Quantity,
+    Scale,
+    Series,
+    SeriesStyle,
+    Stance,
+    Table,
+)
 from dpsco_verify.gating.audit_evidence import REFERENCE, VERDICTS
 from dpsco_verify.guarantees import GuaranteeResult
 from dpsco_verify.guarantees.optimiser import OptimiserReport
@@ -57,7 +71,10 @@ def findings_of(
         return
     for one in result.results:
         named = f"{reading}-{one.kind.replace('_', '-')}"
-        yield _finding(one, id_, named, reproduce, expected), one.alpha
+        finding = _finding(one, id_, named, reproduce, expected)
+        if one.kind == "risk":
+            finding = msgspec.structs.replace(finding, plots=_bank_plot(result), tables=_bank_table(result))
+        yield finding, one.alpha
     for kind, reason in result.skipped:
         named = f"{reading}-{kind.replace('_', '-')}"
         unchecked = GuaranteeResult(
@@ -101,6 +118,51 @@ def _finding(
         counterexample=result.counterexample,
         reproduce=reproduce or result.call,
         seconds=result.seconds,
+    )
+
+
+def _bank_plot(report: OptimiserReport) -> tuple[LinePlot, ...]:
+    """Return the figure of the search: the mean excess risk over the claimed bound, by n, a curve for each problem."""
+    curves: dict[str, list[tuple[float, float]]] = {}
+    for trial in report.trials:
+        if trial.ratio is not None:
+            curves.setdefault(trial.problem, []).append((float(trial.n), trial.ratio))
+    sizes = sorted({n for points in curves.values() for n, _ in points})
+    series = [
+        Series(name="claimed", x=tuple(sizes), y=tuple(1.0 for _ in sizes), style=SeriesStyle.BOUND),
+        *(
+            Series(
+                name=problem,
+                x=tuple(n for n, _ in points),
+                y=tuple(ratio for _, ratio in points),
+                style=SeriesStyle.LINE if len(points) > 1 else SeriesStyle.POINTS,
+            )
+            for problem, points in curves.items()
+        ),
+    ]
+    return (
+        LinePlot(
+            id="bank",
+            title=f"{report.name}: mean excess risk over the claimed bound",
+            caption=f"Of {report.trials[0].runs} runs of each instance, which choose the worst one and judge nothing.",
+            x_axis=Axis(label="n", scale=Scale.LOG),
+            y_axis=Axis(label="mean excess risk / bound"),
+            series=tuple(series),
+        ),
+    )
+
+
+def _bank_table(report: OptimiserReport) -> tuple[Table, ...]:
+    """Return the table of the search."""
+    columns = ("problem", "n", "d", "mean excess risk", "claimed bound", "ratio")
+    rows = [(t.problem, t.n, t.dimension, t.excess, t.bound, t.ratio) for t in report.trials]
+    return (
+        Table(
+            id="bank",
+            title="the search for the worst instance",
+            columns=tuple(Column(name=name) for name in columns),
+            rows=tuple(rows),
+        ),
     )
 
 

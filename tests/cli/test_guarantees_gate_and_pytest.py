@@ -109,6 +109,8 @@ arguments = {{ risk = "own_guarantees:risk", losses = ["Linear"], sizes = [50], 
     assert levels["own-guarantees-steps/tail-at-most"] == pytest.approx(6e-7)
     assert levels["own-guarantees-square/identity"] == 0.0
     assert record["error_budget"]["spent"] <= 1e-6
+    [risk] = [one for one in record["claims"] if one["reading"] == "check-optimiser-risk"]
+    assert [curve["name"] for curve in risk["plots"][0]["series"]][:2] == ["claimed", "drift"]
     assert "--select" in record["claims"][0]["reproduce"]
 
 
