@@ -293,6 +293,16 @@ def test_orders(n, epsilon, mu, data):
     assert delta_lower(run, epsilon + 0.1) <= upper
 
 
+@pytest.mark.parametrize(
+    ("n", "epsilon", "mu"), [(100, 1e-3, 2 / 348.8), (100, 1e-4, 1e-3), (20, 1e-5, 1e-4), (3, 1e-6, 1e-5)]
+)
+def test_both_bounds_are_sharp_where_the_noise_is_large(n, epsilon, mu):
+    """The step is a small part of μ there; it was taken for too coarse, and δ was bounded by that of one step."""
+    run = WholeRun(n=n, mu=mu)
+    lower, upper = delta_lower(run, epsilon), delta_upper(run, epsilon)
+    assert 0.8 * upper < lower <= upper
+
+
 def test_the_range_of_n():
     for n in (2, 3, 10, 10**4, 10**8):
         run = WholeRun(n=n, sigma=1.0)

@@ -20,7 +20,7 @@ chord by at least ``(h/2) E[(1 − s)(1 − λ) + sλ]``; and ``2k(s, λ) ≤ (1
 difference ``1 − λ − 3s + 4sλ`` is linear in s, ``1 − λ`` at s = 0 and ``(1 − 2λ)²`` at s = λ, and s ≥ λ is the
 same with 1 − s and 1 − λ. So p precedes W in convex order; a p_j < 0 is made good with mass from the right,
 which is moving mass down. What lies below the first cell is first put at its own mean or lower, which is a
-lattice point; what lies beyond the last cell is moved down.
+lattice point, or left out; what lies beyond the last cell is moved down.
 
 **Doubles.** A mass is a sum of integrals of positive functions over panels in ``t = log y``, where Y has the
 density ``φ(t/μ + μ/2)/μ``, by Gauss and Legendre's rule. For a panel of width Δ let ``κ = Δ + (1 + |z|)Δ/μ``.
@@ -160,7 +160,7 @@ def envelope(*, epsilon: float, mu: float, step: float, below: int, above: int) 
 def attained(*, epsilon: float, mu: float, step: float, highest: float) -> LatticeLaw | None:
     """Return a lower law of ``Y − α`` with points up to about `highest`; None where the step is too coarse for it."""
     alpha = math.exp(epsilon)
-    start = _first_cell(mu, step)
+    start, kept = _first_cell(mu, step)
     if start is None:
         return None
     origin = (math.exp(start) - step - alpha) - 8.0 * UNIT * (math.exp(start) + step + alpha)
@@ -180,28 +180,35 @@ def attained(*, epsilon: float, mu: float, step: float, highest: float) -> Latti
     p[:-1] = 2.0 * (1.0 - error) * q
     p[1:] -= 0.5 * (1.0 + error) * q
     p[:-2] -= 0.5 * (1.0 + error) * q[1:]
-    p[0] += float(special.ndtr(_score(start, mu))) * (1.0 - error)
+    if kept:
+        p[0] += float(special.ndtr(_score(start, mu))) * (1.0 - error)
     p[-1] += beyond(cells + 1) * (1.0 - error)
     if not _repay(p):
         return None
     return LatticeLaw(origin=origin, step=step, first=0, masses=p * (1.0 - 8.0 * UNIT))
 
 
-def _first_cell(mu: float, step: float) -> float | None:
-    """Return ``t = log y`` with ``y − E[Y | Y ≤ y] ≤ step``, close to equality."""
+def _first_cell(mu: float, step: float) -> tuple[float | None, bool]:
+    """Return ``t = log y`` with ``y − E[Y | Y ≤ y] ≤ step``, close to equality, and that what is below is kept.
+
+    If the step is so small that there is none above z = −14, the cells begin there, and what is below is left out: less
+    than 1e-44 of the law, and a payoff that is not negative is not raised.
+    """
 
     def excess(t: float) -> float:
         z = float(_score(t, mu))
         mean = math.exp(float(special.log_ndtr(z - mu) - special.log_ndtr(z)))
         return (math.exp(t) - mean) * (1.0 + 1e-9) + 1e-12 * math.exp(t) - step
 
-    low, high = -30.0 * mu - 0.5 * mu * mu, math.log(step + 2.0) + 12.0 * mu
-    if not excess(low) < 0.0 < excess(high):
-        return None
+    low, high = -14.0 * mu - 0.5 * mu * mu, math.log(step + 2.0) + 12.0 * mu
+    if not 0.0 < excess(high):
+        return None, False
+    if excess(low) >= 0.0:
+        return low, False
     root = float(optimize.brentq(excess, low, high, xtol=1e-9 * mu, rtol=1e-14))
     while excess(root) > 0.0:
         root -= 1e-8 * mu
-    return root
+    return root, True
 
 
 def _repay(p: FloatArray) -> bool:
