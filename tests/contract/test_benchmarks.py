@@ -47,7 +47,12 @@ def check(path):
     return msgspec.json.decode(path.read_bytes(), type=Report)
 
 
-QUICK = {"single-step": "single step", "stopping": "stopping time", "audit": "audit"}
+QUICK = {
+    "estimators": "estimators",
+    "single-step": "single step",
+    "stopping": "stopping time",
+    "audit": "audit",
+}
 LONGER = {
     "estimates": "estimates",
     "whole-run": "whole run",
