@@ -26,6 +26,14 @@ drawn)`` is for z ≥ 1 at most what it is for n independent coins, and Chernoff
 * The first increment, all other gradients −L: ``(1/n) δ_G(ε̂; μ)`` with ``e^ε = 1 + (e^ε̂ − 1)/n``, exactly.
 * The sum of the first t increments, all other gradients 0: ``N(±L, tσ²)`` with probability ``1 − (1 − 1/n)^t``,
   ``N(0, tσ²)`` otherwise. Under the loop's rule there are at least ⌊n/2⌋ + 1 increments.
+
+They speak of increments before the projection, and hold of the iterates that are projected. Let W be a segment of
+length D in d dimensions, which keeps one coordinate. The first increment is an event of w₂ if w₁ is an end of W: a
+half-line beyond a threshold x > 0 is ``w₂ < w₁ − ηx``, inside W if ηx < D. For the sum let w₁ be the middle: as long as
+W is not left the iterates tell all increments. A step size that the statement leaves open may be so small beside D
+that W is left with a probability as small as one likes. Where it is ``D/(√n(L + σ√d))``, it falls like ``1/√d``, and
+with it drift and spread of the sum beside D, while the statement is for every d. Each bound is a strict inequality, so
+it remains true with that probability taken off.
 """
 
 from __future__ import annotations

@@ -22,13 +22,14 @@ class CompositionViolation(Witness, frozen=True, kw_only=True):
     """``P(E|S) − e^ε P(E|S') > τδ/n + δ'`` with Theorem 5.1's ε and ``σ = √(3 log(1/δ))/ε̃`` (L = 1).
 
     All gradients are −1, but the differing point's, which is 1 in S. E says that the first increment, gradient plus
-    noise, exceeds `threshold`; the first draw is fresh, and is the differing point with probability 1/n.
+    noise, exceeds `threshold`; the first draw is fresh, and is the differing point with probability 1/n. E is an event
+    of w₂: W is a segment from w₁ down that is longer than η times `threshold`, and E says ``w₂ < w₁ − η threshold``.
     """
 
     readings: ClassVar[dict[str, int]] = {"literal": 0}
     claim_id: ClassVar[str] = "composition"
     shows: ClassVar[Shows] = Shows.REFUTES
-    argument: ClassVar[str] = ""
+    argument: ClassVar[str] = "projected onto a segment that begins at w₁, the first iterate tells the event"
     n: Count
     tau: Count
     epsilon_tilde: Rational
