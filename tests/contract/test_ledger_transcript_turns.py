@@ -198,7 +198,7 @@ def test_the_range_of_privacy_is_certified_only_where_the_argument_reaches(verif
     assert finding.verdict is Verdict.CERTIFIED
     assert isinstance(certificate_of(finding, result).witness, PrivacyRange)
     reach = finding.evidence["largest power of ten that the argument reaches"].value
-    beyond, result = verify("privacy/bounded-n", Range(n_max=10 ** (reach + 1)))
+    beyond, result = verify("privacy/bounded-n", Range(power=reach + 1))
     assert beyond.verdict is Verdict.INCONCLUSIVE
     assert result.record.exit_code == 3
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 import flint
 
 from dpsco_verify.evidence.checker import (
+    ByReading,
     Rational,
     Shows,
     Sides,
@@ -15,6 +16,11 @@ from dpsco_verify.evidence.checker import (
     ball,
     rational,
     require,
+)
+
+_ARGUMENT = (
+    "amplification by shuffling (Feldman, McMillan and Talwar 2021), one use of the point, and in what "
+    "the bounds are monotone"
 )
 
 
@@ -33,17 +39,26 @@ class PrivacyRange(Witness, frozen=True, kw_only=True):
       in ε₀ with slope ``(1 + a)/(2 + a)`` at 0, so ``s = 1/2`` is the worst, where ``ε₀`` falls in λ. It is needed that
       ``ε₀ (1 + a)/(2 + a) a ≤ ε'/q``; times ``√K/(√λ + 2)`` the right side is at least ``2/√q``, and on a cell
       [λ₁, λ₂] the left is bounded with ε₀ at λ₁ and ``√(λ + log 4)/(√λ + 2)``, which rises, at λ₂.
+
+    The printed output averages ``w_j`` over j in F, the indices of the points drawn, so it is a function of the
+    transcript and F. F does not depend on the data, and tells whether the differing point was drawn: then δ(ε) is q
+    times that of the K shuffled points. The first two regions use no more; in the third ``ε_s`` itself is to be at
+    most ε', that is
+    ``ε₀ (1 + a)/(2 + a) a ≤ ε'``, whose right side is at least ``2√q ≥ √2`` after the same scaling.
     """
 
-    readings: ClassVar[dict[str, int]] = {"bounded-n": 10**20}
+    readings: ClassVar[dict[str, int]] = {"bounded-n": 10**20, "printed-output": 10**6}
     """The n up to which it claims."""
     claim_id: ClassVar[str] = "privacy"
     shows: ClassVar[Shows] = Shows.CERTIFIES
-    over: ClassVar[str] = "16 <= n <= 10^20 and every 0 < ε <= 1/(2 sqrt n), δ and δ'"
-    argument: ClassVar[str] = (
-        "amplification by shuffling (Feldman, McMillan and Talwar 2021), one use of the point, and in what "
-        "the bounds are monotone"
-    )
+    over: ClassVar[ByReading] = {
+        "bounded-n": "16 <= n <= 10^20 and every 0 < ε <= 1/(2 sqrt n), δ and δ'",
+        "printed-output": "16 <= n <= 10^6 and every 0 < ε <= 1/(2 sqrt n), δ and δ'",
+    }
+    argument: ClassVar[ByReading] = {
+        "bounded-n": _ARGUMENT,
+        "printed-output": f"{_ARGUMENT}; the printed output is a function of the transcript and F",
+    }
     n_max: Rational
     split: Rational
 
@@ -85,5 +100,9 @@ class PrivacyRange(Witness, frozen=True, kw_only=True):
             scaled = 8 * growth.sqrt() * ratio + 8 * growth / (root_k * (lam.sqrt() + 2) ** 2)
             a = scaled / root_k
             values.append(epsilon_0(lam) * (1 + a) / (2 + a) * scaled)
-        words = f"2/sqrt(q) > sqrt(K) (exp(eps_s) - 1)/(sqrt(lambda) + 2) for lambda >= {split}, 16 <= n <= {n_max}"
-        return 2 / q.sqrt(), max(values, key=float), words
+        known = reading == "printed-output"
+        room, name = (flint.arb(2).sqrt(), "sqrt(2)") if known else (2 / q.sqrt(), "2/sqrt(q)")
+        words = (
+            f"{name} > sqrt(K) (exp(eps_s) - 1)/(sqrt(lambda) + 2) for lambda >= {split}, 16 <= n <= {n_max}"
+        )
+        return room, max(values, key=float), words

@@ -29,16 +29,15 @@ from dpsco_verify.papers.arora2020.transcript_cells import Cell
 
 _GUARANTEE = "(4ε(√log(1/δ') + 2), δ + δ' + 2e^{−n/16})-DP"
 
-_N_MAX = 10**20
 _SPLIT = 4
 """Where one use of the point and shuffling take over from the total variation, in ``log(1/(δ + δ'))``."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Range:
-    """What a reading fixes: the largest n, or None for every n from 16 on."""
+    """What a reading fixes: the largest n, which is ``10^power``, or None for every n from 16 on."""
 
-    n_max: int | None
+    power: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +54,10 @@ _READINGS = (
     Reading(
         id="literal",
         stance=Stance.PRINTED,
-        parameters=Range(n_max=None),
-        text="Replace-one neighbours; the whole transcript of iterates, hence the output too; the loop as written, and "
+        parameters=Range(power=None),
+        text="Replace-one neighbours; the whole transcript of iterates with the pattern of repeats, hence the "
+        "corrected output too; the printed one, an average over indices of data, is no function of it, and has a "
+        "reading of its own; the loop as written, and "
         "with it the rule of the text, which uses no more points; 0 < δ, δ' < 1, without which σ and ε have no "
         "meaning (the text says δ, δ' > 0).",
         statement=f"for n ≥ 16 and 0 < ε ≤ 1/(2√n), with σ = 8L√log(1/δ)/(√n ε), the transcript is {_GUARANTEE}",
@@ -66,12 +67,23 @@ _READINGS = (
     Reading(
         id="bounded-n",
         stance=Stance.REPAIR,
-        parameters=Range(n_max=_N_MAX),
+        parameters=Range(power=20),
         text="The same for 16 ≤ n ≤ 10²⁰, all real ε, δ and δ' of the theorem.",
         statement=f"for 16 ≤ n ≤ 10²⁰ and 0 < ε ≤ 1/(2√n), with σ = 8L√log(1/δ)/(√n ε), the transcript is {_GUARANTEE}",
         method="A closed-form argument in three regions of λ = log(1/(δ + δ')) and n: the total variation, one use of "
         "the point, and shuffling, each monotone but for one function of λ, covered by cells in ball arithmetic; the "
         "grid of the literal reading must agree.",
+    ),
+    Reading(
+        id="printed-output",
+        stance=Stance.REPAIR,
+        parameters=Range(power=6),
+        text="The output as printed, the average of w_j over the indices j of the points drawn, with a mark where "
+        "there is no w_j; for 16 ≤ n ≤ 10⁶. It is a function of the transcript and of F, which tells whether the "
+        "differing point was drawn. Beyond 10⁶ nothing is known of it here.",
+        statement=f"for 16 ≤ n ≤ 10⁶ and 0 < ε ≤ 1/(2√n), with σ = 8L√log(1/δ)/(√n ε), transcript and F are "
+        f"{_GUARANTEE}",
+        method="As for bounded-n, with no amplification by what is not drawn: given F that is known.",
     ),
 )
 
@@ -90,7 +102,7 @@ class Privacy:
     def plan(self, reading: Reading[Range], context: Context, units: Units) -> Work:
         """Plan for each n a unit for the grid and one for the slack; every second n, without slack, for a range."""
         work = Work()
-        every = reading.parameters.n_max is None
+        every = reading.parameters.power is None
         for n in claim.sizes(context.profile)[:: 1 if every else 2]:
             work.grid[n] = units.add(
                 f"grid/n={n}",
@@ -114,8 +126,8 @@ class Privacy:
     def conclude(self, reading: Reading[Range], context: Context, work: Work, outcomes: Outcomes) -> Decision:
         """Decide by the grid."""
         cells = [cell for handle in work.grid.values() for cell in outcomes[handle]]
-        if reading.parameters.n_max is not None:
-            return self._bounded(reading.id, reading.parameters.n_max, cells)
+        if reading.parameters.power is not None:
+            return self._bounded(reading.id, reading.parameters.power, cells)
         slacks = [slack for handle in work.slack.values() for slack in outcomes[handle]]
         verdict, summary = cells_of.verdict_of(cells)
         sigmas = [s.sigma.proven for s in slacks]
@@ -141,8 +153,9 @@ class Privacy:
             ),
         )
 
-    def _bounded(self, reading: str, n_max: int, cells: list[Cell]) -> Decision:
+    def _bounded(self, reading: str, power: int, cells: list[Cell]) -> Decision:
         """Decide by the closed form, with which the grid must agree."""
+        n_max = 10**power
         verdict, summary = cells_of.verdict_of(cells)
         witness = None
         if verdict is Verdict.HOLDS_ON_GRID:
@@ -154,7 +167,7 @@ class Privacy:
         else:
             verdict, summary = Verdict.INCONCLUSIVE, f"the closed form and the grid disagree: {summary}"
         # The checker accepts no less than what the reading claims.
-        powers = list(itertools.takewhile(lambda k: _proves(self.id, reading, 10**k), range(20, 41)))
+        powers = list(itertools.takewhile(lambda k: _proves(self.id, reading, 10**k), range(power, 41)))
         evidence = cells_of.counts(cells)
         evidence["largest power of ten that the argument reaches"] = Quantity(
             value=max(powers) if powers else None,
@@ -167,7 +180,7 @@ class Privacy:
             proof_steps=proof_steps(),
             sharpness=(
                 Sharpness(
-                    constant="10²⁰, the largest n",
+                    constant=f"{'10²⁰' if power == 20 else '10⁶'}, the largest n",
                     claimed=float(n_max),
                     holds_with=10.0 ** max(powers) if powers else None,
                     needed=None,
