@@ -270,12 +270,16 @@ class BudgetRecord(Figures, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Paper(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A document under verification; `id` is its short name, as in ``arora2020``."""
+    """A document under verification; `id` is its short name, as in ``arora2020``.
+
+    `unconfirmed` is what the ledger quotes of it from memory, no text of it being at hand; empty where there was one.
+    """
 
     id: str
     title: str
     authors: tuple[str, ...]
     identifier: str
+    unconfirmed: str = ""
 
 
 class AuditRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -48,7 +48,7 @@ def test_the_top_level_is_the_documented_one(plain):
         "exit_code",
     }
     assert set(document["error_budget"]) == {"total", "spent", "by_claim"}
-    assert set(document["papers"][0]) == {"id", "title", "authors", "identifier"}
+    assert set(document["papers"][0]) == {"id", "title", "authors", "identifier", "unconfirmed"}
     assert set(document["claims"][0]) >= {
         "paper",
         "id",

@@ -14,6 +14,7 @@ PAPER = PaperEntry(
         title="Private Empirical Risk Minimization: Efficient Algorithms and Tight Error Bounds",
         authors=("Raef Bassily", "Adam Smith", "Abhradeep Thakurta"),
         identifier="arXiv:1405.7085",
+        unconfirmed="the numbers of algorithm and theorem, the step sizes, and that no bound on ε is printed",
     ),
     statements=(NoisySgdPrivacy(),),
     expectations=package_expectations("dpsco_verify.papers.bassily2014"),

@@ -18,6 +18,8 @@ PAPER = PaperEntry(
         title="Private Stochastic Convex Optimization with Optimal Rates",
         authors=("Raef Bassily", "Vitaly Feldman", "Kunal Talwar", "Abhradeep Thakurta"),
         identifier="arXiv:1908.09970",
+        unconfirmed="the numbers of algorithms and theorems, T, m, σ², the step size, and the conditions ε ≤ 1 and δ ≤ "
+        "1/n²",
     ),
     statements=(
         MinibatchPrivacy(),

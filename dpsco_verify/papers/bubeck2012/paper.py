@@ -13,6 +13,7 @@ PAPER = PaperEntry(
         title="Regret Analysis of Stochastic and Nonstochastic Multi-armed Bandit Problems",
         authors=("Sébastien Bubeck", "Nicolò Cesa-Bianchi"),
         identifier="arXiv:1204.5721",
+        unconfirmed="the number of the theorem and its step size",
     ),
     statements=(*RISK_BOUNDS,),
     expectations=package_expectations("dpsco_verify.papers.bubeck2012"),

@@ -20,6 +20,7 @@ PAPER = PaperEntry(
         title="Differentially Private Empirical Risk Minimization",
         authors=("Kamalika Chaudhuri", "Claire Monteleoni", "Anand D. Sarwate"),
         identifier="arXiv:0912.0071",
+        unconfirmed="the numbers of algorithms and theorems",
     ),
     statements=(
         OutputPerturbationPrivacy(),

@@ -20,6 +20,7 @@ PAPER = PaperEntry(
         title="Private Stochastic Convex Optimization: Optimal Rates in Linear Time",
         authors=("Vitaly Feldman", "Tomer Koren", "Kunal Talwar"),
         identifier="arXiv:2005.04763",
+        unconfirmed="the numbers of algorithms and theorems, the step sizes, batches and σ_i",
     ),
     statements=(
         PhasedSgdPrivacy(),
