@@ -109,6 +109,7 @@ class _Writer:
             *([f"**{escape(shorten(standing.headline(record), 2000))}**"] if record.papers else []),
             f"**{escape(summary.headline(record))}**",
             f"> **{_GATE_WORDS.get(record.exit_code, 'Failed')}.** {escape(summary.gate(record))}",
+            *self._usable(),
             *self._standings(),
             "## What fails",
             *self._failures(),
@@ -139,6 +140,17 @@ class _Writer:
         ]
         return ["\n".join(lines)] if lines else []
 
+    def _usable(self) -> list[str]:
+        """Return what of each paper can be used as printed, and what cannot, a line each."""
+        if not self._record.papers:
+            return []
+        lines = []
+        for chapter in self._chapters:
+            parts = [f"**{escape(s)}**: {escape(shorten(places, 1200))}" for s, places in chapter.usable]
+            if chapter.paper and parts:
+                lines.append(f"- {escape(chapter.paper.id)}, {'; '.join(parts)}")
+        return ["## What can be used as printed", "\n".join(lines[:_MOST_LISTED])] if lines else []
+
     def _standings(self) -> list[str]:
         """Return one line a paper, and one for each of its statements."""
         if not self._record.papers:
@@ -156,7 +168,8 @@ class _Writer:
             ]
             name = chapter.paper.id if chapter.paper else chapter.title
             blocks += [
-                f"**{escape(name)}** ({escape(shorten(chapter.title, 200))}). {escape(chapter.line)}.",
+                f"**{escape(name)}** ({escape(shorten(chapter.title, 200))}). {escape(chapter.line)}."
+                + (f" {escape(shorten(chapter.unconfirmed, 400))}" if chapter.unconfirmed else ""),
                 table(("Reference", "Statement", "Stands", "How far"), rows[:_MOST_LISTED]),
             ]
         return blocks

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpsco_verify.evidence import WHOLE_RANGE, AuditRecord, Finding, Paper, Stance, Verdict
 from dpsco_verify.reporting.numbers import count
 from dpsco_verify.reporting.summary import Claim, claims, in_words
+
+_AUTHORS = re.compile(r"^[^\d(]* \d{4}[,;] ")
+"""The names and the year before a place: ``Bassily and Feldman 2019, Theorem 3.2``."""
 
 _HOLDING = frozenset({Verdict.CERTIFIED, Verdict.HOLDS_ON_GRID, Verdict.NOT_REFUTED})
 
@@ -17,6 +21,7 @@ class Standing(enum.StrEnum):
     """What stands of a statement."""
 
     AS_PRINTED = "true as printed"
+    NOT_REFUTED = "not refuted as printed"
     UNDER_A_READING = "true under a reading"
     OTHER_CONSTANT = "true with another constant"
     REPAIRED = "true as repaired"
@@ -54,6 +59,23 @@ class Chapter:
         return f"{', '.join(self.paper.authors)} · {self.paper.identifier}".strip(" ·")
 
     @property
+    def unconfirmed(self) -> str:
+        """What is quoted from memory, as a sentence; empty where the text was at hand."""
+        if self.paper is None or not self.paper.unconfirmed:
+            return ""
+        return f"Quoted from memory, until a text confirms it: {self.paper.unconfirmed}."
+
+    @property
+    def usable(self) -> tuple[tuple[Standing, str], ...]:
+        """The statements that the source claims, by what stands of them: their places in the source."""
+        found = []
+        for standing in Standing:
+            places = dict.fromkeys(_place(s.claim) for s in self.statements if s.standing is standing)
+            if places and standing is not Standing.NOT_CLAIMED:
+                found.append((standing, ", ".join(places)))
+        return tuple(found)
+
+    @property
     def line(self) -> str:
         """How many statements stand in which way."""
         numbers = {s: sum(one.standing is s for one in self.statements) for s in Standing}
@@ -86,13 +108,20 @@ def chapters(record: AuditRecord) -> tuple[Chapter, ...]:
     return tuple(chapter for chapter in made if chapter.statements)
 
 
+def _place(claim: Claim) -> str:
+    """Return where a statement stands, without the names and the year of a source: ``Theorem 5.3``."""
+    reference = claim.first.reference
+    return f"{re.sub(_AUTHORS, '', reference)} ({claim.id})"
+
+
 def _statement(claim: Claim) -> Statement:
     printed = [f for f in claim.findings if f.stance is Stance.PRINTED]
     holding = [f for f in printed if f.verdict in _HOLDING]
     if not printed:
         return Statement(claim, Standing.NOT_CLAIMED, _kept(claim.findings))
     if len(holding) == len(printed):
-        return Statement(claim, Standing.AS_PRINTED, _strength(holding))
+        proven = all(f.verdict is not Verdict.NOT_REFUTED for f in holding)
+        return Statement(claim, Standing.AS_PRINTED if proven else Standing.NOT_REFUTED, _strength(holding))
     if holding:
         how = f"{_names(holding)} ({_strength(holding)}), not {_others(printed)}"
         return Statement(claim, Standing.UNDER_A_READING, how)

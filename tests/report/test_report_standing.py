@@ -30,7 +30,9 @@ def standing_of(make_finding, make_record):
 
 CASES = [
     ([(PRINTED, GOOD)], Standing.AS_PRINTED, "certified"),
-    ([(PRINTED, GOOD), (PRINTED, WEAK)], Standing.AS_PRINTED, "not refuted"),
+    ([(PRINTED, GOOD), (PRINTED, Verdict.HOLDS_ON_GRID)], Standing.AS_PRINTED, "holds on grid"),
+    # What samples did not refute is not called true.
+    ([(PRINTED, GOOD), (PRINTED, WEAK)], Standing.NOT_REFUTED, "not refuted"),
     # What nobody claims takes nothing away.
     ([(PRINTED, GOOD), (EXTENSION, BAD)], Standing.AS_PRINTED, "certified"),
     ([(PRINTED, GOOD), (PRINTED, BAD)], Standing.UNDER_A_READING, "r0 (certified), not r1 (refuted)"),
@@ -63,13 +65,30 @@ def test_every_standing_occurs():
 def test_each_paper_has_its_chapter_and_its_count(nasty, make_finding, make_record):
     one, two = chapters(nasty)
     assert [chapter.paper.id for chapter in (one, two)] == ["uthor2020", "other1999"]
-    assert one.line == "4 statements: 1 true as printed, 1 true under a reading, 1 false and 1 open"
+    assert one.line == "4 statements: 1 not refuted as printed, 1 true under a reading, 1 false and 1 open"
     assert [s.claim.id for s in two.statements] == ["A-B"]
     assert two.line == "1 statement: 1 not claimed by the source"
     own = make_record([make_finding("a", "b", GOOD, GOOD, paper="")])
     (chapter,) = chapters(own)
     assert chapter.paper is None
     assert chapter.title == "Claimed privacy guarantees"
+
+
+def test_what_can_be_used_as_printed_is_named_by_its_place(make_finding, make_record):
+    made = [
+        make_finding("a", "r", GOOD, GOOD, stance=PRINTED, reference="Section 2"),
+        make_finding("b", "r", BAD, BAD, stance=PRINTED, reference="Bassily and Feldman 2019, Theorem 3.2"),
+        make_finding(
+            "c", "r", GOOD, GOOD, stance=PRINTED, reference="Lemma 3.2 of Dwork (2010), used in a proof"
+        ),
+        make_finding("d", "r", GOOD, GOOD, stance=EXTENSION, reference="Section 7"),
+    ]
+    (chapter,) = chapters(make_record(made))
+    assert chapter.usable == (
+        (Standing.AS_PRINTED, "Section 2 (a), Lemma 3.2 of Dwork (2010), used in a proof (c)"),
+        (Standing.FALSE, "Theorem 3.2 (b)"),
+    )
+    assert chapter.unconfirmed == ""
 
 
 def test_the_headline_counts_what_sources_claim_and_names_what_is_false(make_finding, make_record):
@@ -82,7 +101,8 @@ def test_the_headline_counts_what_sources_claim_and_names_what_is_false(make_fin
         )
     )
     assert found.startswith(
-        "Of 3 statements that their sources claim, 2 are true as printed and 1 is false. False: "
+        "Of 3 statements that their sources claim, 1 is true as printed, 1 is not refuted as printed and 1 is false. "
+        "False: "
     )
     assert (
         headline(make_record([of("d", EXTENSION, BAD)])) == "No statement that a source claims was checked."
