@@ -5,6 +5,7 @@ Labels related:minibatch-sgd, related:smoothed-minibatch-sgd and related:smoothe
 
 from __future__ import annotations
 
+from dpsco_verify.evidence import Stance
 from dpsco_verify.ledger.systems.risk_statement import RiskClaim
 
 RISK_BOUNDS = (
@@ -32,6 +33,7 @@ RISK_BOUNDS = (
         title="The excess risk of noisy mini-batch SGD on Moreau envelopes with noise for 2L",
         reference="Bassily, Feldman, Talwar and Thakurta 2019, Theorem 4.4",
         bound="24LD max(√(d log(1/δ))/(εn), 1/√n)",
+        stance=Stance.EXTENSION,
         cells=(("median", 1000),),
         standard=(("drift", 400), ("signs-5", 1000)),
     ),
