@@ -21,12 +21,15 @@ MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 def test_the_python_examples_run(capsys):
     for example in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
         exec(compile(example, "README.md", "exec"), {})  # noqa: S102  our own text
-    audited, checked, compared, calibrated, ran = capsys.readouterr().out.splitlines()
+    audited, checked, trained, compared, calibrated, ran = capsys.readouterr().out.splitlines()
     verdict, epsilon, event = audited.split(" ", 2)
     assert verdict == "violated"
     assert 1.0 < float(epsilon) <= 1.25
     assert event.startswith("value in")
     assert checked.startswith("fit keeps 5 claims")
+    verdict, *bounds = trained.split()
+    assert verdict == "violated"
+    assert [round(float(bound), 1) for bound in bounds] == [6.7, 1.4, 2.8]
     queries, gap, excess = map(float, compared.strip("[]").split())
     assert queries >= 990
     assert 0 <= gap < 1e-2
