@@ -24,6 +24,7 @@ from benchmarks import (
     stopping,
     whole_run,
     workers,
+    zoos,
 )
 from benchmarks.record import SCHEMA_VERSION, Report, Row
 from benchmarks.size import Size
@@ -38,6 +39,7 @@ SUITES: dict[str, Callable[[Size], Iterable[Row]]] = {
     "audit": auditing.rows,
     "workers": workers.rows,
     "oracles": oracles.rows,
+    "zoos": zoos.rows,
 }
 _LIBRARIES = ("numpy", "scipy", "numba", "python-flint", "dp-accounting")
 

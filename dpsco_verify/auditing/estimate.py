@@ -29,7 +29,6 @@ from dpsco_verify.auditing.relations import OwnRelation
 from dpsco_verify.auditing.repeats import repeats
 from dpsco_verify.auditing.request import (
     MISSING,
-    SEARCH,
     AuditRequest,
     checked_claim,
     checked_pairs,
@@ -54,11 +53,13 @@ from dpsco_verify.validation import (
     require_positive,
 )
 
+_SEARCH = 0.4
+"""The part of the samples that the choice of the event may use; a bound grows slowly with the others."""
 _MOST_SEARCHED = 500_000
 _ORDERS = tuple(float(epsilon) for epsilon in np.geomspace(0.005, 20.0, 25))
 """Values of ε about which events are sought, with a factor of 1.4 between them."""
 _LARGEST_EPSILON = 60.0
-_DOUBT = 2.0
+_DOUBT = 1.0
 _FEWEST_SEEN = 32
 """An event that was seen less often is not trusted to be as likely as it looked."""
 
@@ -186,7 +187,7 @@ def estimate_epsilon(
         mechanism, (d, d_prime), name=request.name, seed=request.seed, time_limit=request.time_limit
     )
     caller.trial()
-    searched = searchable(caller, min(int(SEARCH * samples), _MOST_SEARCHED))
+    searched = searchable(caller, min(int(_SEARCH * samples), _MOST_SEARCHED))
     outputs = draw_more(caller, searched, "estimate/search")
     fresh = samples - searched
     choice, plan = _sought(request, outputs, fresh)
@@ -233,7 +234,7 @@ def _sought(request: AuditRequest, outputs: tuple[Outputs, Outputs], fresh: int)
     orders = tuple(Order(epsilon, delta) for epsilon in (0.0, *_ORDERS))
 
     def plan(p: float, q: float, seen: float) -> _Plan:
-        # Two standard errors of what was seen are doubted, since the best of many events looks better than it is.
+        # A standard error of what was seen is doubted, since the best of many events looks better than it is.
         betting = _promised(p, q, delta, reach + _DOUBT / math.sqrt(seen), fresh)
         if delta > 0.0 or p * seen < _FEWEST_SEEN:
             return _Plan(betting, at_once=False)
@@ -252,7 +253,7 @@ def _sought(request: AuditRequest, outputs: tuple[Outputs, Outputs], fresh: int)
         raise InputError(
             f"mechanism={request.name} returned outputs without any content; there is nothing to judge"
         )
-    return choice, plan(choice.frequency, choice.frequency_neighbour, outputs[0].size / 3.0)
+    return choice, plan(choice.frequency, choice.frequency_neighbour, outputs[0].size / 2.0)
 
 
 def _promised(p: float, q: float, delta: float, reach: float, fresh: int) -> float:

@@ -19,10 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dpsco_verify.arrays import FloatArray, IntArray
+from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing.features import Feature, entries
 from dpsco_verify.auditing.outputs import Outputs
 
@@ -31,12 +33,14 @@ _FEWEST_COORDINATES = 3
 _CELLS = 16
 _POOLED_CELLS = 64
 _PAIR_CELLS = 6
+_BLOCK = 1 << 15
 _MOST_VALUES = 1 << 22
 """Entries that the learning looks at, at most."""
 _MOST_ALONE = 1024
 _MOST_ALIKE = 1 << 14
 """Coordinates that are looked at one by one, and as being alike: the first ones."""
 
+CellArray = NDArray[np.uint8]
 View = Callable[[FloatArray], FloatArray]
 
 
@@ -110,9 +114,17 @@ def _edges(values: FloatArray, cells: int) -> FloatArray:
     return np.unique(np.append(ends[1:] if ends.size > 1 else ends, largest))
 
 
-def _cells(edges: FloatArray, values: FloatArray) -> IntArray:
-    found = np.searchsorted(edges, values, side="right")
-    return np.where(np.isnan(values), edges.size + 1, found)
+def _cells(edges: FloatArray, values: FloatArray) -> CellArray:
+    """Return in which cell each value lies, by comparing all with each edge: few edges are faster so than by search."""
+    flat = values.ravel()
+    found = np.empty(flat.size, dtype=np.uint8)
+    for start in range(0, flat.size, _BLOCK):
+        part, count = flat[start : start + _BLOCK], found[start : start + _BLOCK]
+        count[:] = np.isnan(part)
+        count *= edges.size + 1
+        for edge in edges:
+            count += part >= edge
+    return found.reshape(values.shape)
 
 
 def _log_ratios(count_a: FloatArray, count_b: FloatArray) -> FloatArray:
@@ -154,7 +166,7 @@ def _product(a: FloatArray, b: FloatArray) -> _Product:
     return _Product(tuple(edges), tuple(scores))
 
 
-def _counted(cells: IntArray, number: int) -> FloatArray:
+def _counted(cells: NDArray[Any], number: int) -> FloatArray:
     return np.bincount(cells.ravel(), minlength=number).astype(np.float64)
 
 
@@ -190,16 +202,20 @@ class _Chain:
         before = _cells(self.edges[0], numbers[:, 0])
         for j in range(1, width):
             here = _cells(self.edges[j], numbers[:, j])
-            total += self.pairs[j - 1][before * (self.edges[j].size + 2) + here]
+            total += self.pairs[j - 1][_pair(before, here, self.edges[j].size + 2)]
             if j < width - 1:
                 total -= self.alone[j][here]
             before = here
         return total
 
 
+def _pair(before: CellArray, here: CellArray, size: int) -> NDArray[np.int16]:
+    return before.astype(np.int16) * np.int16(size) + here
+
+
 def _chain(a: FloatArray, b: FloatArray) -> _Chain:
     edges, alone, pairs = [], [], []
-    before: tuple[IntArray, IntArray] | None = None
+    before: tuple[CellArray, CellArray] | None = None
     sizes: list[int] = []
     for j in range(a.shape[1]):
         ends = _edges(np.concatenate([a[:, j], b[:, j]]), _PAIR_CELLS)
@@ -208,7 +224,7 @@ def _chain(a: FloatArray, b: FloatArray) -> _Chain:
         edges.append(ends)
         alone.append(_log_ratios(*(_counted(x, size) for x in here)))
         if before is not None:
-            joint = (_counted(x * size + y, sizes[-1] * size) for x, y in zip(before, here, strict=True))
+            joint = (_counted(_pair(x, y, size), sizes[-1] * size) for x, y in zip(before, here, strict=True))
             pairs.append(_log_ratios(*joint))
         before = here
         sizes.append(size)

@@ -31,8 +31,9 @@ from dpsco_verify.inference.bets import bet_fractions, log_factors
 _FINALISTS = 24
 _FINALISTS_OF_AN_ORDER = 6
 _MOST_BUILT = 200_000
-"""More outputs do not make an event on one of the given features better by what their sorting costs."""
 _MOST_CUT = 100_000
+_MOST_ENTRIES = 1 << 21
+"""More outputs, and more entries in all, do not make an event on a number better by what their sorting costs."""
 _CAUTION = 0.1
 """One-sided level of the bounds of P(E) and P'(E) at which candidates are compared."""
 _BEYOND_DOUBT = 1e-9
@@ -138,7 +139,7 @@ def select_largest(
     Parameters
     ----------
     first, second
-        Outputs on d and d_prime. The first third learns, the next builds events, the last compares.
+        Outputs on d and d_prime. The first quarter learns, the next builds events, the last half compares.
     aims
         Orders, apart: the best event is the one that rates best at one of them.
     promise
@@ -147,15 +148,17 @@ def select_largest(
     extra_features, classifier, log_ratio, floating_point
         As :func:`select` takes them.
     """
-    known, rest = _cut(first, second, 2 / 3)
+    known, rest = _cut(first, second, 1 / 2)
+    learn, cut = _cut(*known, 1 / 2)
     build = known[0].take(slice(0, _MOST_BUILT)), known[1].take(slice(0, _MOST_BUILT))
+    cut = cut[0].take(slice(0, _MOST_CUT)), cut[1].take(slice(0, _MOST_CUT))
     sample = join(*build)
     candidates = atom_candidates(*build, aims, sample) + label_candidates(*build, aims)
+    rows = slice(0, max(_MOST_ENTRIES // max(sample.width, 1), 1))
+    given = build[0].take(rows), build[1].take(rows)
     for feature in _given(sample, extra_features, log_ratio, floating_point=floating_point):
-        values = feature.values(build[0]), feature.values(build[1])
+        values = feature.values(given[0]), feature.values(given[1])
         candidates += feature_candidates(feature, *values, aims, built_from=1.0)
-    learn, cut = _cut(*known, 1 / 2)
-    cut = cut[0].take(slice(0, _MOST_CUT)), cut[1].take(slice(0, _MOST_CUT))
     candidates += _learned(learn, cut, aims, classifier, built_from=1.0)
     judge = _Judge(*rest, aims, tried=len(candidates))
     finalists: list[Candidate] = []

@@ -55,9 +55,11 @@ QUICK = {
 }
 LONGER = {
     "estimates": "estimates",
+    "estimators": "estimators",
     "whole-run": "whole run",
     "workers": "workers",
     "oracles": "fast path over oracle",
+    "zoos": "zoos",
 }
 
 
