@@ -293,9 +293,8 @@ def test_help_and_version_answer():
     assert "Exit codes" in run("audit", "--help").stdout
 
 
-@pytest.mark.slow
 def test_the_module_is_the_program():
     result = subprocess.run(
-        [sys.executable, "-m", "dpsco_verify", "claims"], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "dpsco_verify", "--version"], capture_output=True, text=True, check=True
     )
-    assert result.stdout == run("claims").stdout
+    assert result.stdout.startswith("dpsco-verify, version ")

@@ -152,13 +152,8 @@ def test_a_full_disk_is_told_and_loses_nothing_that_was_finished(tmp_path):
     assert not out.exists()
     finished = finished_units(store)
     assert finished
-    done = subprocess.run(  # noqa: S603  our own program
-        [sys.executable, "-m", "dpsco_verify", "audit", *select, "--store", str(store)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    done = run("audit", *select, "--store", str(store))
+    assert done.exit_code == 0, done.stderr
     assert f"; {len(finished)} of " in done.stdout
     assert len(set(finished_units(store))) == len(finished_units(store))
 

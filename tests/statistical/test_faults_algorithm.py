@@ -153,7 +153,7 @@ def _bench(implementation, seed, effort):
 
 
 def test_each_check_alarms_falsely_no_more_often_than_its_level():
-    level, rounds = 0.2, 200
+    level, rounds = 0.2, 100
     alarms = dict.fromkeys(CHEAP, 0)
     for seed in range(rounds):
         bench = _bench(PlainRun(), 1000 + seed, 0.05)
@@ -167,7 +167,7 @@ def test_each_check_alarms_falsely_no_more_often_than_its_level():
         assert binomial.p_value(count, rounds, null_probability=level) > 1e-10, (
             f"{check}: {count} of {rounds}"
         )
-    # The exact χ² and normal tests do spend their level: 200 rounds without an alarm have probability 1e-19.
+    # The exact χ² and normal tests do spend their level: 100 rounds without an alarm have probability 2e-10.
     assert all(alarms[name] > 0 for name in ("noise-scale", "step-independence", "coordinate-independence"))
 
 
