@@ -201,7 +201,7 @@ def _first_cell(mu: float, step: float) -> tuple[float | None, bool]:
         return (math.exp(t) - mean) * (1.0 + 1e-9) + 1e-12 * math.exp(t) - step
 
     low, high = -14.0 * mu - 0.5 * mu * mu, math.log(step + 2.0) + 12.0 * mu
-    if not 0.0 < excess(high):
+    if not excess(high) > 0.0:
         return None, False
     if excess(low) >= 0.0:
         return low, False
