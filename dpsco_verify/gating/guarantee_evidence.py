@@ -1,7 +1,8 @@
 """A guarantee as a finding, and the claims of an optimiser as several.
 
-No certificate stands beside them: what was judged is a function of the user's own, which the checker does not have. The
-call that each finding names draws the same observations again.
+A violation that a test found has a certificate where the checker has a kind for it: means of bounded observations,
+tails, quantiles, laws and privacy. Elsewhere, and for a counterexample to a property of a function, which the checker
+does not have, the call or the command that a finding names computes it again.
 """
 
 from __future__ import annotations
@@ -23,7 +24,11 @@ from dpsco_verify.evidence import (
     SeriesStyle,
     Stance,
     Table,
+    Verdict,
+    checker,
 )
+from dpsco_verify.evidence.checker import OWN, Kinds
+from dpsco_verify.evidence.verdict_backing import Backed, with_checked_certificate
 from dpsco_verify.gating.audit_evidence import REFERENCE, VERDICTS
 from dpsco_verify.guarantees import GuaranteeResult
 from dpsco_verify.guarantees.optimiser import OptimiserReport
@@ -41,8 +46,8 @@ _METHODS = {
 }
 _EXACT = "exact, at every input that was tried"
 
-Findings = Iterator[tuple[Finding, float]]
-"""Findings, each with the level that it spent."""
+Findings = Iterator[tuple[Finding, float, "bytes | None"]]
+"""Findings, each with the level that it spent and its certificate, if there is one."""
 
 
 def findings_of(
@@ -67,14 +72,15 @@ def findings_of(
         The verdict that is no surprise.
     """
     if isinstance(result, GuaranteeResult):
-        yield _finding(result, id_, reading, reproduce, expected), result.alpha
+        finding, certificate = _finding(result, id_, reading, reproduce, expected)
+        yield finding, result.alpha, certificate
         return
     for one in result.results:
         named = f"{reading}-{one.kind.replace('_', '-')}"
-        finding = _finding(one, id_, named, reproduce, expected)
+        finding, certificate = _finding(one, id_, named, reproduce, expected)
         if one.kind == "risk":
             finding = msgspec.structs.replace(finding, plots=_bank_plot(result), tables=_bank_table(result))
-        yield finding, one.alpha
+        yield finding, one.alpha, certificate
     for kind, reason in result.skipped:
         named = f"{reading}-{kind.replace('_', '-')}"
         unchecked = GuaranteeResult(
@@ -94,13 +100,15 @@ def findings_of(
             call="",
             seconds=0.0,
         )
-        yield _finding(unchecked, id_, named, reproduce, expected), 0.0
+        finding, certificate = _finding(unchecked, id_, named, reproduce, expected)
+        yield finding, 0.0, certificate
 
 
 def _finding(
     result: GuaranteeResult, id_: str, reading: str, reproduce: str, expected: AuditVerdict
-) -> Finding:
-    return Finding(
+) -> tuple[Finding, bytes | None]:
+    backed = _backed(result, id_, reading)
+    finding = Finding(
         paper="",
         id=id_,
         title=result.name,
@@ -110,15 +118,30 @@ def _finding(
         reading_text=result.claim,
         stance=Stance.PRINTED,
         statement=result.claim,
-        verdict=VERDICTS[result.verdict],
+        verdict=backed.verdict,
         expected=VERDICTS[expected],
-        summary=result.summary,
+        summary=backed.summary,
         method=_METHODS.get(result.kind, _EXACT),
         evidence=_evidence(result),
         counterexample=result.counterexample,
+        certificate=f"certificates/{id_}--{reading}.json" if backed.data is not None else None,
+        scope=backed.scope,
         reproduce=reproduce or result.call,
         seconds=result.seconds,
     )
+    return finding, backed.data
+
+
+def _backed(result: GuaranteeResult, id_: str, reading: str) -> Backed:
+    verdict = VERDICTS[result.verdict]
+    if result.witness is None:
+        return Backed(verdict=verdict, summary=result.summary)
+    try:
+        certificate = checker.issue(f"{OWN}{id_}", reading, result.witness)
+    except checker.Rejected as reason:
+        why = f"no certificate could be issued ({reason}): {result.summary}"
+        return Backed(verdict=Verdict.INCONCLUSIVE, summary=why)
+    return with_checked_certificate(verdict, result.summary, certificate, Kinds())
 
 
 def _bank_plot(report: OptimiserReport) -> tuple[LinePlot, ...]:

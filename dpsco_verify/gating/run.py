@@ -23,7 +23,7 @@ from dpsco_verify.auditing import (
 from dpsco_verify.auditing.pairs import require_pair
 from dpsco_verify.auditing.program import Program
 from dpsco_verify.errors import InputError
-from dpsco_verify.evidence import AuditRecord, Source
+from dpsco_verify.evidence import AuditRecord, Finding, Source
 from dpsco_verify.gating.audit_evidence import FindingNames
 from dpsco_verify.gating.canary_evidence import canary_finding
 from dpsco_verify.gating.config import AuditEntry, CanaryEntry, GateConfig, GuaranteeEntry
@@ -284,15 +284,11 @@ def run_gate(
     for number, other in enumerate(others, len(planned) + len(with_canaries)):
         if progress is not None:
             progress(number, total, other.key)
-        for finding, level in findings_of(
-            other.check(),
-            id_=other.id,
-            reading=other.reading,
-            reproduce="" if reproduce is None else reproduce(other),
-            expected=AuditVerdict(other.entry.expect),
-        ):
+        command = "" if reproduce is None else reproduce(other)
+        for finding, level, files in _of_guarantee(other, command):
             findings.append(finding)
             levels[finding.key] = level
+            certificates |= files
     whole = record_of(
         findings,
         levels,
@@ -302,6 +298,16 @@ def run_gate(
         seconds=time.perf_counter() - started,
     )
     return whole, certificates
+
+
+def _of_guarantee(one: PlannedGuarantee, reproduce: str) -> Iterator[tuple[Finding, float, dict[str, bytes]]]:
+    """Yield the findings of a guarantee, with the level that each spent, and its certificate by its path."""
+    expected = AuditVerdict(one.entry.expect)
+    for finding, level, certificate in findings_of(
+        one.check(), id_=one.id, reading=one.reading, reproduce=reproduce, expected=expected
+    ):
+        backed = certificate is not None and finding.certificate is not None
+        yield finding, level, {str(finding.certificate): certificate or b""} if backed else {}
 
 
 def _of_canaries(one: PlannedCanaries) -> CanaryAudit:

@@ -12,6 +12,7 @@ from dpsco_verify.choices import ERROR_BUDGET, SAMPLES, Profile
 from dpsco_verify.errors import InputError
 from dpsco_verify.guarantees.calls import Draw
 from dpsco_verify.guarantees.result import POWER, GuaranteeResult, call_text, judged, name_of
+from dpsco_verify.guarantees.witnesses import of_audit
 from dpsco_verify.validation import require_half_open_interval
 
 _OF_INTEREST = 0.2
@@ -56,7 +57,8 @@ def equal_law(
     InputError
         For a bad argument.
     MechanismError
-        If a function raises, hangs, ignores the generator, or returns what cannot be judged.
+        If both functions do nothing but raise, or one hangs, ignores the generator, or returns what cannot be judged;
+        where one raises, that is an outcome like others.
 
     Notes
     -----
@@ -126,6 +128,7 @@ def equal_law(
             violation_of_interest=interest,
         ),
         seconds=found.seconds,
+        witness=of_audit(f"{shown}: one law", found) if violated else None,
         figures={"total_variation_lower_bound": found.delta_lower},
         again=lambda: equal_law(
             first,

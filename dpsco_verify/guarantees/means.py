@@ -8,9 +8,18 @@ from dataclasses import dataclass
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.choices import ERROR_BUDGET, SAMPLES, Profile
 from dpsco_verify.errors import InputError
+from dpsco_verify.evidence.checker import Evidence
 from dpsco_verify.guarantees.calls import Draw, Sampler
-from dpsco_verify.guarantees.mean_tests import BoundedMean, MeanTest, UnboundedMean, observe, within
+from dpsco_verify.guarantees.mean_tests import (
+    BoundedMean,
+    MeanTest,
+    Observed,
+    UnboundedMean,
+    observe,
+    within,
+)
 from dpsco_verify.guarantees.result import POWER, GuaranteeResult, call_text, judged, name_of
+from dpsco_verify.guarantees.witnesses import of_mean
 from dpsco_verify.inference import BettingConfidenceSequence
 from dpsco_verify.inference.checks import require_range
 from dpsco_verify.inference.unbounded_mean import Spread
@@ -242,9 +251,20 @@ def _check(
         ),
         seconds=time.perf_counter() - started,
         figures=figures,
+        witness=_witness(claim, shown, observed),
         again=lambda: _check(
             claim, draw, alpha=alpha, samples=samples, seed=seed, time_limit=time_limit, name=name
         ),
+    )
+
+
+def _witness(claim: _Claim, name: str, observed: Observed) -> Evidence | None:
+    if claim.low is None or claim.high is None:
+        return None
+    low, high = sorted((claim.sign * claim.low, claim.sign * claim.high))
+    words = f"{name}: {claim.text}" + ("" if claim.sign > 0 else ", of which the negative is observed")
+    return of_mean(
+        words, observed.values, observed.decision, bound=claim.sign * claim.bound, low=low, high=high
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.evidence import AuditVerdict
+from dpsco_verify.evidence.checker import Evidence
 
 POWER = 0.9
 """The probability with which the minimum detectable violation would have been found."""
@@ -48,6 +49,8 @@ class GuaranteeResult:
         Wall-clock time.
     figures
         Further figures by name: estimates and confidence bounds.
+    witness
+        Of a violation: what the independent checker needs to compute the evidence anew, where there is such a kind.
     again
         Repeats it.
     """
@@ -68,6 +71,7 @@ class GuaranteeResult:
     call: str
     seconds: float = field(compare=False)
     figures: Mapping[str, float] = field(default_factory=dict)
+    witness: Evidence | None = field(default=None, repr=False)
     again: Callable[[], GuaranteeResult] | None = field(default=None, repr=False, compare=False)
 
     __bool__ = no_truth_value("result.verdict is AuditVerdict.NOT_VIOLATED")

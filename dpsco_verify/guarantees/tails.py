@@ -11,6 +11,7 @@ from dpsco_verify.choices import ERROR_BUDGET, SAMPLES, Profile
 from dpsco_verify.errors import InputError
 from dpsco_verify.guarantees.calls import Draw, Sampler
 from dpsco_verify.guarantees.result import POWER, GuaranteeResult, call_text, judged, name_of
+from dpsco_verify.guarantees.witnesses import of_tail
 from dpsco_verify.inference import binomial
 from dpsco_verify.inference.checks import require_probability
 from dpsco_verify.validation import (
@@ -204,6 +205,9 @@ def _check(
         ),
         seconds=time.perf_counter() - started,
         figures=figures,
+        witness=of_tail(f"{shown}: {claim}", above, samples, probability=probability, alpha=alpha)
+        if violated
+        else None,
         again=lambda: _check(
             draw,
             threshold,

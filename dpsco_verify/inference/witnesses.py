@@ -11,6 +11,7 @@ from dpsco_verify.evidence.checker import EventEvidence, MeanEvidence
 from dpsco_verify.inference.bets import bet_fractions, depth_for_range
 
 E = TypeVar("E", bound=EventEvidence)
+M = TypeVar("M", bound=MeanEvidence)
 
 _DENOMINATOR = 2**60
 _ROUNDING, _SHORT = Fraction(1, 2**50), 2**20
@@ -37,14 +38,15 @@ def mean_evidence(
     low: float,
     high: float,
     alpha: float,
-) -> MeanEvidence:
+    kind: type[M] = MeanEvidence,  # type: ignore[assignment]  # the default of a type variable
+) -> M:
     """Return the witness that `observations` in [low, high] reject ``mean ≤ bound`` at level `alpha`.
 
     `null_hypothesis` is its name (:func:`~dpsco_verify.store.null_name`), as the reading admits it. The
     bets are those of :func:`dpsco_verify.inference.bounded_mean.decide`.
     """
     fractions = bet_fractions(depth=depth_for_range(low - bound, high - bound))
-    return MeanEvidence(
+    return kind(
         null_hypothesis=null_hypothesis,
         low=rational_text(low),
         bound=rational_text(rounded_up(bound)),

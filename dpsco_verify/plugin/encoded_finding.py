@@ -53,7 +53,12 @@ def of_guarantee(
     """Return the finding of a guarantee, or those of an optimiser's claims."""
     id_, reading = _named(asked, kind)
     found = findings_of(result, id_=id_, reading=reading, reproduce=asked.test.command)
-    return [EncodedFinding(finding=encode(finding), certificate=None) for finding, _ in found]
+    return [
+        EncodedFinding(
+            finding=encode(finding), certificate=None if certificate is None else certificate.decode()
+        )
+        for finding, _, certificate in found
+    ]
 
 
 def of_failure(mechanism: str, why: str, asked: AskedAudit) -> EncodedFinding:

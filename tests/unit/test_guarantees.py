@@ -188,7 +188,13 @@ def test_bad_arguments_are_refused():
         with pytest.raises(InputError, match=match):
             call()
     with pytest.raises(MechanismError, match="raised"):
-        equal_law(uniform, lambda size, rng: 1 / 0)
+        equal_law(lambda size, rng: 1 / 0, lambda size, rng: 1 / 0)
+
+
+def test_a_function_that_raises_has_another_law():
+    result = equal_law(uniform, lambda size, rng: 1 / 0, samples=1000)
+    assert result.verdict is FAIL
+    assert "exception (ZeroDivisionError)" in result.counterexample
 
 
 def test_a_result_has_no_truth_value():

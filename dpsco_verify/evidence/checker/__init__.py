@@ -46,6 +46,7 @@ from dpsco_verify.evidence.checker.certificate import (
 from dpsco_verify.evidence.checker.concentrated import (
     concentrated,
 )
+from dpsco_verify.evidence.checker.guarantees import OwnMean, OwnTail
 from dpsco_verify.evidence.checker.kinds import (
     EVIDENCE_KINDS,
     Claims,
@@ -103,7 +104,9 @@ __all__ = [
     "Null",
     "OneOf",
     "Order",
+    "OwnMean",
     "OwnMechanismEvidence",
+    "OwnTail",
     "Parameters",
     "Rational",
     "Rejected",

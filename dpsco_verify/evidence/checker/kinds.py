@@ -14,6 +14,7 @@ from dpsco_verify.evidence.checker.accumulation import AccumulatedEventEvidence,
 from dpsco_verify.evidence.checker.arithmetic import Rejected, Unreadable, rational, require, shown
 from dpsco_verify.evidence.checker.canaries import CanaryEvidence, RightGuesses, ScoresBeyond
 from dpsco_verify.evidence.checker.certificate import OWN, Certificate, Draw, evaluate
+from dpsco_verify.evidence.checker.guarantees import OWN_GUARANTEES
 from dpsco_verify.evidence.checker.nulls import Null
 from dpsco_verify.evidence.checker.statistical import (
     EventEvidence,
@@ -40,10 +41,11 @@ EVIDENCE_KINDS: tuple[type[Evidence], ...] = (
     OwnMechanismEvidence,
     RightGuesses,
     ScoresBeyond,
+    *OWN_GUARANTEES,
 )
 """Observations, for the null hypotheses that readings admit; every other kind belongs to the statement that uses it."""
 
-_OF_NO_PAPER = (OwnMechanismEvidence, CanaryEvidence, WholeRunPrivacy)
+_OF_NO_PAPER = (OwnMechanismEvidence, CanaryEvidence, *OWN_GUARANTEES, WholeRunPrivacy)
 """What speaks of a mechanism or a run of the user's own."""
 
 MOST_BYTES = 50_000_000

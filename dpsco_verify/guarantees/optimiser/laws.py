@@ -16,6 +16,7 @@ from dpsco_verify.guarantees.laws import equal_law
 from dpsco_verify.guarantees.optimiser.fits import Optimiser, Place, RefusedError
 from dpsco_verify.guarantees.optimiser.neighbours import SIZES, Instances
 from dpsco_verify.guarantees.result import POWER, GuaranteeResult
+from dpsco_verify.guarantees.witnesses import of_audit
 from dpsco_verify.privacy.claims import ApproximateDP, PrivacyClaim
 
 _DIFFERENT = 0.3
@@ -198,6 +199,7 @@ def _as_result(
         seed=seed,
         call="",
         seconds=sum(one.seconds for one in found),
+        witness=of_audit(f"{optimiser.name}: {shown.claim} {at}", shown) if violated else None,
         figures={"epsilon_lower_bound": shown.epsilon_lower} if np.isfinite(shown.epsilon_lower) else {},
     )
 

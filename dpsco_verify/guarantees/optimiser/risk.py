@@ -24,6 +24,7 @@ from dpsco_verify.guarantees.optimiser.bank import BankProblem
 from dpsco_verify.guarantees.optimiser.fits import CountedLoss, Optimiser, Place, RefusedError
 from dpsco_verify.guarantees.optimiser.report import Trial
 from dpsco_verify.guarantees.result import POWER, GuaranteeResult, judged
+from dpsco_verify.guarantees.witnesses import of_mean
 from dpsco_verify.problems import Loss
 from dpsco_verify.related import Task
 from dpsco_verify.validation import require_integer, require_positive
@@ -221,6 +222,9 @@ def judge_risk(
         call="",
         seconds=time.perf_counter() - started,
         figures={"mean_excess_risk": mean, "bound": bound},
+        witness=of_mean(
+            f"{name}: E F(w) - min F on {on}", observed.values, decision, bound=bound, low=low, high=high
+        ),
     )
 
 

@@ -1,0 +1,57 @@
+"""Witnesses of violated guarantees, for the independent checker."""
+
+from __future__ import annotations
+
+from dpsco_verify.arrays import FloatArray
+from dpsco_verify.auditing import AuditResult
+from dpsco_verify.evidence.checker import Evidence, OwnMean, OwnMechanismEvidence, OwnTail
+from dpsco_verify.inference import EProcessDecision
+from dpsco_verify.inference.witnesses import (
+    LEVEL_ROUNDING,
+    event_evidence,
+    mean_evidence,
+    rational_text,
+    rounded_up,
+)
+
+
+def of_mean(
+    claim: str, values: FloatArray, decision: EProcessDecision, *, bound: float, low: float, high: float
+) -> Evidence | None:
+    """Return the witness that observations in [low, high] reject ``mean ≤ bound``, or None if they do not."""
+    if decision.rejected_at is None:
+        return None
+    return mean_evidence(
+        values[: decision.rejected_at].tolist(),
+        null_hypothesis=claim,
+        bound=bound,
+        low=low,
+        high=high,
+        alpha=decision.alpha,
+        kind=OwnMean,
+    )
+
+
+def of_tail(claim: str, above: int, samples: int, *, probability: float, alpha: float) -> Evidence:
+    """Return the witness that so many observations exceed a threshold."""
+    return OwnTail(
+        null_hypothesis=claim,
+        alpha=rational_text(alpha * LEVEL_ROUNDING),
+        probability=rational_text(rounded_up(probability)),
+        above=above,
+        samples=samples,
+    )
+
+
+def of_audit(claim: str, found: AuditResult) -> Evidence:
+    """Return the witness of a violated audit."""
+    counts = found.witness.decision_counts
+    return event_evidence(
+        (counts.n11, counts.n10, counts.n01, counts.n00),
+        kind=OwnMechanismEvidence,
+        null_hypothesis=claim,
+        epsilon=found.order,
+        delta=found.delta_at_order,
+        alpha=found.witness.alpha,
+        fractions=found.witness.fractions,
+    )

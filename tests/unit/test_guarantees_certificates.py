@@ -1,0 +1,98 @@
+"""The certificates of violated guarantees: the independent checker accepts them, and refuses what was changed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb
+
+import flint
+import msgspec
+import pytest
+
+from dpsco_verify.evidence import checker
+from dpsco_verify.evidence.checker import Kinds, OwnMean, OwnTail
+from dpsco_verify.gating.guarantee_evidence import findings_of
+from dpsco_verify.guarantees import equal_law, mean_at_least, mean_at_most, quantile_at_most, tail_at_most
+from dpsco_verify.papers.arora2020.paper import PAPER
+
+
+def uniform(size, rng):
+    return rng.random(size)
+
+
+def normal(size, rng):
+    return rng.standard_normal(size)
+
+
+FEW = {"samples": 2000}
+VIOLATED = {
+    "mean at most": lambda: mean_at_most(uniform, 0.4, low=0, high=1, **FEW),
+    "mean at least": lambda: mean_at_least(uniform, 0.6, low=0, high=1, **FEW),
+    "tail": lambda: tail_at_most(uniform, 0.9, 0.05, **FEW),
+    "never": lambda: tail_at_most(uniform, 0.9, 0.0, **FEW),
+    "quantile": lambda: quantile_at_most(normal, 0.9, 1.0, **FEW),
+    "law": lambda: equal_law(normal, lambda size, rng: normal(size, rng) + 0.5, **FEW),
+}
+
+
+@pytest.mark.parametrize("call", VIOLATED.values(), ids=VIOLATED)
+def test_a_violation_has_a_certificate_that_the_checker_accepts(call):
+    result = call()
+    [(finding, level, data)] = findings_of(result, id_="mine", reading="claim", reproduce="")
+    assert finding.verdict.value == "refuted"
+    assert finding.reproduce == result.call
+    assert level == result.alpha == 1e-6
+    assert finding.certificate == "certificates/mine--claim.json"
+    decided = Kinds().check(Kinds().decode(data))
+    assert decided.claim == "own:mine"
+    assert "these" in decided.argument
+
+
+def test_a_paper_s_claim_has_no_use_for_them():
+    null = next(
+        reading.null for entry in PAPER.statements for reading in entry.readings if reading.null is not None
+    )
+    for result in (VIOLATED["mean at most"](), VIOLATED["tail"]()):
+        with pytest.raises(checker.Rejected, match="of the user's own, and not of"):
+            result.witness.require_admitted(null)
+        with pytest.raises(checker.Rejected):
+            checker.issue("single-step", "replace-one", result.witness)
+
+
+def tail(**changes):
+    told = {"null_hypothesis": "x", "alpha": "1/1000", "probability": "1/10", "above": 9, "samples": 20}
+    return OwnTail(**(told | changes))
+
+
+def test_the_tail_is_the_binomial_one_exactly():
+    p, n, k = Fraction(1, 10), 20, 9
+    exact = sum(comb(n, j) * p**j * (1 - p) ** (n - j) for j in range(k, n + 1))
+    with flint.ctx.workprec(256):
+        _, right, _ = tail().sides("")
+        assert right.contains(flint.arb(flint.fmpq(exact.numerator, exact.denominator)))
+        assert right.rad() < 1e-60
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"above": 6},
+        {"probability": "1/5"},
+        {"alpha": "1/100000"},
+        {"samples": 40},
+        {"samples": 8},
+        {"above": 0},
+    ],
+)
+def test_a_weaker_tail_is_refused(changes):
+    checker.issue("own:mine", "claim", tail())
+    with pytest.raises(checker.Rejected):
+        checker.issue("own:mine", "claim", tail(**changes))
+
+
+def test_a_mean_with_an_observation_less_is_refused():
+    witness = VIOLATED["mean at most"]().witness
+    assert isinstance(witness, OwnMean)
+    short = msgspec.structs.replace(witness, observations=witness.observations[:-200])
+    with pytest.raises(checker.Rejected):
+        checker.issue("own:mine", "claim", short)
