@@ -65,8 +65,13 @@ def test_the_members_found_are_the_best_of_their_ranges():
     noisy, spread = utility.search_drift(), utility.search_variance()
     assert noisy.ratio == utility.drift_ratio(noisy.n, float(noisy.sigma))
     assert noisy.sigma >= Fraction(1, 1000)
+    assert noisy.lipschitz == silent.lipschitz == 1
     assert spread.ratio == utility.variance_ratio(spread.n, float(spread.lipschitz), float(spread.sigma))
-    assert (spread.n, spread.sigma) == (10**4, Fraction(1, 10**8))
+    assert all(
+        utility.variance_ratio(n, s, s) <= spread.ratio for n in (16, 100, 10**4) for s in (1e-8, 1e-6, 1e-4)
+    )
+    # From a distance of D without noise the smallest n is the worst: no n from 2 on is left out.
+    assert utility.silent_drift(1.0).n == max(range(2, 100), key=lambda n: utility.drift_ratio(n, 0.0, 1.0))
 
 
 def test_a_risk_drift_is_the_first_of_the_ladder_that_is_clear():

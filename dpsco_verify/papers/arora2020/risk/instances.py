@@ -39,7 +39,7 @@ def drift_ratio(
     root_log = math.sqrt(-math.log(delta))
     sigma = 8.0 * root_log / float(SCALE)
     eta = 1.0 / (math.sqrt(n) * (1.0 + sigma))
-    k = np.arange(min(m, math.ceil(distance_factor / eta) + 1))
+    k = np.arange(min(m, math.ceil(distance_factor / eta)))
     draws = np.cumsum(n / (n - k))
     gaps = distance_factor - k * eta - eta * sigma * np.sqrt(2.0 * (draws - 1.0) / math.pi)
     positive = gaps > 0

@@ -312,6 +312,7 @@ def _judge_derivation(found: Derivation) -> Decision:
                 constant="T/n that the derivation reaches",
                 claimed=None,
                 holds_with=found.last[0],
+                over="every n, for T from 2n up to that",
                 needed=found.last[1],
                 larger_is_stronger=True,
                 how="by bisection in ball arithmetic; the paper uses it for every T ≥ 2n",

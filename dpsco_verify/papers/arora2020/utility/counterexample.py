@@ -60,16 +60,9 @@ def silent_drift(distance_factor: float) -> Member:
 
 
 def search_variance() -> Member:
-    """Return the best member with L = σ, n up to 10⁴."""
-    best = max(
-        (
-            (variance_ratio(n, float(s), float(s)), n, s)
-            for n in _sizes()
-            for s in (Fraction(1, 10**4), Fraction(1, 10**6), Fraction(1, 10**8))
-        ),
-        key=lambda found: found[0],
-    )
-    return Member(n=best[1], sigma=best[2], lipschitz=best[2], ratio=best[0])
+    """Return the member with L = σ at n = 10⁴ and a σ of 10⁻⁸: the ratio grows with n, and as σ falls."""
+    n, small = 10**4, Fraction(1, 10**8)
+    return Member(n=n, sigma=small, lipschitz=small, ratio=variance_ratio(n, float(small), float(small)))
 
 
 def _sizes() -> tuple[int, ...]:
