@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from dpsco_verify.cli.options import run_options
+
+if TYPE_CHECKING:
+    from dpsco_verify.privacy.whole_run import Calibration
 
 
 @click.command()
@@ -32,7 +36,8 @@ def calibrate(
     """Print the least noise that is known to make a whole run (epsilon, delta)-private, as JSON.
 
     Neighbours differ in one point that is replaced, and everything may be seen of a run. The certificate is checked
-    by code that shares nothing with what found it; it is null for several epochs and if every point is used.
+    by code that shares nothing with what found it; it is null for several epochs and if every point is used, and
+    stderr says so.
     """
     import json
 
@@ -58,6 +63,8 @@ def calibrate(
             )
         text = msgspec.json.format(msgspec.json.encode(found.certificate), indent=2)
         write_whole("certificate", certificate, text + b"\n")
+    if found.certificate is None:
+        click.echo(f"no certificate: {_why_none(found)}", err=True)
     result = {
         "sigma": found.sigma,
         "sigma_over_lipschitz": found.sigma_over_lipschitz,
@@ -66,3 +73,12 @@ def calibrate(
         "certificate": msgspec.to_builtins(found.certificate),
     }
     click.echo(json.dumps(result, indent=2, allow_nan=False))
+
+
+def _why_none(found: Calibration) -> str:
+    run = found.run
+    if run.epochs > 1:
+        return "several epochs are composed in doubles, with a bound on their rounding"
+    if run.law[-1][0] == run.n:
+        return "every point is used, and the bound is that of one Gaussian step"
+    return "epsilon, delta or the noise is outside what the checker takes, and the bound is in doubles"

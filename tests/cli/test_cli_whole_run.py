@@ -51,7 +51,18 @@ def test_a_certificate_that_there_is_none_of(tmp_path):
     assert result.exit_code == 2
     assert "there is none" in result.stderr
     assert not file.exists()
-    assert json.loads(run(*CALIBRATE, "--points", 1000).stdout)["certificate"] is None
+    full = run(*CALIBRATE, "--points", 1000)
+    assert json.loads(full.stdout)["certificate"] is None
+    assert full.stderr == "no certificate: every point is used, and the bound is that of one Gaussian step\n"
+
+
+def test_several_epochs_say_that_they_have_no_certificate():
+    result = run("calibrate", "--n", 20, "--points", 20, "--epsilon", 1, "--delta", 1e-3, "--epochs", 2)
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["certificate"] is None
+    assert result.stderr == (
+        "no certificate: several epochs are composed in doubles, with a bound on their rounding\n"
+    )
 
 
 def test_account_in_words_and_as_json():

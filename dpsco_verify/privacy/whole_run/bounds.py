@@ -172,6 +172,7 @@ def log_upper_coarse(problem: Sum) -> float:
     return min(problem.log_one_use() + _CLOSED_FORM, planned_upper(problem, CHECKABLE)[0], 0.0)
 
 
+@lru_cache(maxsize=256)
 def sharpest(problem: Sum, grid: Grid) -> tuple[float, Plan | None]:
     """Return the log of the bound by the sum of envelopes, narrowed where that is less, and where it was taken.
 

@@ -297,7 +297,9 @@ def _cut(law: Envelope, curve: Potential, kappa: float, lowest: float, target: f
     back = close
     while excess(start) < 0.0:
         start, back = start - back, 2.0 * back
-    # the atom at 0 may have to be kept in part
+    if excess(start) < 0.01 * target:
+        return of(start)
+    # the atom at 0 is kept in part
     if not excess(start, 0.99) < 0.0:
         return None
     return of(start, float(optimize.brentq(lambda up: excess(start, up), 0.0, 0.99, xtol=1e-4)))
