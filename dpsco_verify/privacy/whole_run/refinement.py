@@ -117,6 +117,7 @@ class Envelope:
         """Take ε ≥ 0 and μ > 0."""
         self.epsilon, self.mu, self.alpha = epsilon, mu, math.exp(epsilon)
         self.variance = self.alpha**2 * math.expm1(mu * mu)
+        self._last = (math.nan, math.nan)
 
     def potential(self, points: ArrayLike) -> Potential:
         """Return U at these points in doubles."""
@@ -148,14 +149,18 @@ class Envelope:
 
     def mean(self, lowest: float) -> float:
         """Return m, in doubles."""
-        return float(self.potential(np.array([-lowest])).beside[0]) - math.expm1(self.epsilon)
+        return self._raised(lowest) - math.expm1(self.epsilon)
 
     def foot(self, foot: float, lowest: float) -> Potential:
         """Return the point of W̃'s foot, at which the potential is ``m − foot``."""
-        at = np.array([foot])
-        return Potential(
-            knots=at, above=self.mean(lowest) - at, beside=self.potential(np.array([-lowest])).beside
-        )
+        at, raised = np.array([foot]), self._raised(lowest)
+        return Potential(knots=at, above=raised - math.expm1(self.epsilon) - at, beside=np.array([raised]))
+
+    def _raised(self, lowest: float) -> float:
+        """Return by how much the mean rises where mass below −lowest is moved up to it; the last answer is kept."""
+        if self._last[0] != lowest:
+            self._last = lowest, float(self.potential([-lowest]).beside[0])
+        return self._last[1]
 
 
 @dataclass(frozen=True, kw_only=True)
