@@ -151,8 +151,18 @@ def test_coins_divide_scores_and_must_match_them():
 def test_bootstrapped_scores_are_told_of():
     rng = np.random.default_rng(0)
     inside, outside = (rng.choice(scores, 1000) for scores in gaussian(1.0, 150))
-    assert "drawn with replacement" in audit_canaries(inside, outside, **AT).summary
+    assert "those of fewer canaries" in audit_canaries(inside, outside, **AT).summary
+    twice = (np.repeat(scores, 2) for scores in gaussian(1.0, 150))
+    assert "those of fewer canaries" in audit_canaries(*twice, **AT).summary
     assert not audit_canaries(*gaussian(1.0, 1000), **AT).notes
+    levels = np.arange(40) % 20
+    assert not audit_canaries(levels + 3.0, levels, **AT).notes
+
+
+def test_scores_that_tell_nothing_pass_with_a_warning():
+    result = audit_canaries(*gaussian(0.0, 500), **AT)
+    assert result.verdict is AuditVerdict.NOT_VIOLATED
+    assert "hardly tell canaries in from canaries out" in result.summary
 
 
 def test_the_picture_shows_the_scores_and_the_claim():

@@ -152,7 +152,6 @@ def audit_canaries(
         verdict = AuditVerdict.VIOLATED
     elif enough:
         verdict = AuditVerdict.NOT_VIOLATED
-    note = of_scores.repeated(inside, outside)
     return CanaryAudit(
         verdict=verdict,
         name=name,
@@ -179,7 +178,7 @@ def audit_canaries(
         if verdict is AuditVerdict.UNDECIDED
         else None,
         epsilon_of_interest=interest,
-        notes=() if note is None else (note,),
+        notes=of_scores.notes_on(inside, outside, area),
         scores=(inside, outside),
         seconds=time.perf_counter() - started,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,9 @@ from dpsco_verify.validation import require_finite_array
 
 UNFAIR = 1e-9
 """Coins as uneven as those of fair ones with this probability, or more uneven, are refused."""
+
+_FEWEST_VALUES = 16
+_SHARED = 0.05
 
 LOW_RATES = (0.001, 0.01, 0.1)
 """The false-positive rates at which the true-positive rate is told."""
@@ -130,11 +134,34 @@ def true_positive_rate(scores_in: FloatArray, scores_out: FloatArray, rate: floa
     return float((scores_in > threshold).mean())
 
 
-def repeated(scores_in: FloatArray, scores_out: FloatArray) -> str | None:
-    """Return a sentence where the scores repeat as if they were drawn with replacement from fewer, else None."""
-    if repeats(encode(scores_in, scores_in.size), encode(scores_out, scores_out.size)) is None:
-        return None
-    return (
-        "the scores repeat as if they were drawn with replacement from fewer: a canary that is counted more often than "
-        "once makes every bound invalid; give each canary's score once"
+def notes_on(scores_in: FloatArray, scores_out: FloatArray, area: float) -> tuple[str, ...]:
+    """Return sentences on scores that repeat as those of few canaries do, and on such as tell nothing."""
+    said = []
+    if _copied(scores_in, scores_out) or repeats(
+        encode(scores_in, scores_in.size), encode(scores_out, scores_out.size)
+    ):
+        said.append(_REPEATED)
+    # The standard error of an AUROC of ½.
+    error = math.sqrt((1.0 + 1.0 / scores_in.size + 1.0 / scores_out.size) / 12.0) * math.sqrt(
+        1.0 / scores_in.size + 1.0 / scores_out.size
     )
+    if area < 0.5 + 2.0 * error:
+        said.append(
+            f"with an AUROC of {area:.3g} the scores hardly tell canaries in from canaries out, so they would show "
+            "hardly any violation; look for better canaries or scores"
+        )
+    return tuple(said)
+
+
+def _copied(scores_in: FloatArray, scores_out: FloatArray) -> bool:
+    """Return whether every score of a group is there more than once, and hardly any in both groups."""
+    values, counts = zip(*(np.unique(s, return_counts=True) for s in (scores_in, scores_out)), strict=True)
+    few = min(v.size for v in values)
+    shared = np.isin(values[0], values[1]).sum()
+    return bool(few >= _FEWEST_VALUES and min(c.min() for c in counts) >= 2 and shared <= _SHARED * few)
+
+
+_REPEATED = (
+    "the scores repeat as if they were those of fewer canaries: a canary that is counted more often than "
+    "once makes every bound invalid; give each canary's score once"
+)
