@@ -21,7 +21,8 @@ MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 def test_the_python_examples_run(capsys):
     for example in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
         exec(compile(example, "README.md", "exec"), {})  # noqa: S102  our own text
-    audited, checked, trained, compared, calibrated, ran = capsys.readouterr().out.splitlines()
+    outputs = capsys.readouterr().out.splitlines()
+    audited, checked, trained, compared, calibrated, fitted, ran = outputs
     verdict, epsilon, event = audited.split(" ", 2)
     assert verdict == "violated"
     assert 1.0 < float(epsilon) <= 1.25
@@ -38,6 +39,9 @@ def test_the_python_examples_run(capsys):
     assert 2.15 < sigma < 2.17
     assert 0.9e-6 < delta < 1e-6
     assert 0.99 < epsilon <= 1.0
+    accuracy, statement = fitted.split(" ", 1)
+    assert 0.2 < float(accuracy) < 0.95  # the mean of twenty splits is 0.6, and the deviation 0.06
+    assert statement.startswith("(1, 1e-06)-differentially private for replace-one neighbours by")
     iterations, queries, excess = ran.split()
     assert int(iterations) > int(queries) == 1501
     assert float(excess) >= 0

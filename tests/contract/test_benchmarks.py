@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as program
-from benchmarks import engine, measure, single_step
+from benchmarks import engine, measure, quality, single_step
 from benchmarks.record import SCHEMA_VERSION, Report, Row, row
 from benchmarks.size import Size
 from dpsco_verify.privacy import StepCurve, step_delta
@@ -199,3 +199,31 @@ def test_the_three_ways_compute_the_same_number(p, epsilon, sigma):
 def test_sizes():
     assert (Size.FULL.of(5, 1), Size.TINY.of(5, 1)) == (5, 1)
     assert Size("tiny").rounds < Size.FULL.rounds
+
+
+def test_the_quality_of_fits_is_measured_and_drawn(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(quality, "poisson_noise", lambda epsilon, relation: 10.0)  # seconds of accounting
+    files = ["--json", str(tmp_path / "q.json"), "--figure", str(tmp_path / "q.svg")]
+    assert quality.main(["--seeds", "2", "--epsilon", "3", "--most", "250", *files]) == 0
+    head, _, *rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
+    assert [row.split(" | ")[0] for row in rows] == ["| wine", "| engel"]
+    assert all(row.count("|") == head.count("|") for row in rows)
+    found = json.loads((tmp_path / "q.json").read_text())
+    assert {(f["problem"], f["system"]) for f in found} == {
+        (problem, system) for problem in ("wine", "engel") for system in quality.FITTERS
+    }
+    ours, plain = (
+        next(f for f in found if (f["problem"], f["system"]) == ("wine", system))
+        for system in ("estimator", "no privacy")
+    )
+    assert 0.0 <= ours["mean"] < plain["mean"]
+    assert next(f for f in found if f["system"] == "phased SGD" and f["problem"] == "wine")["mean"] is None
+    assert (tmp_path / "q.svg").read_text().startswith("<?xml")
+
+
+def test_quality_is_the_accuracy_or_the_error_that_is_gone():
+    two = quality.Data("two", np.zeros((4, 1)), np.array([0, 1, 1, 0]), 2, 1.0)
+    none = quality.Data("none", np.zeros((4, 1)), np.arange(4.0), 0, 1.0)
+    assert quality.score(two, np.array([-1.0, 1.0, -1.0, -1.0]), two.y, two.y) == 0.75
+    assert quality.score(none, none.y, none.y, none.y) == 1.0
+    assert quality.score(none, np.full(4, 1.5), none.y, none.y) == 0.0
