@@ -177,8 +177,8 @@ FOR_A_NIGHT = [
     MDV_CASES + [pytest.param(*case, marks=pytest.mark.long) for case in FOR_A_NIGHT],
 )
 def test_what_an_audit_says_it_would_have_found_is_found(family, claim, alpha, samples):
-    # 200 audits of the mechanism that breaks the claim by the MDV, in ε, or for Gaussian noise by the factor of its
-    # losses: the measured rate has a standard error of about 0.02. Seeds are fixed.
+    # 100 audits of the mechanism that breaks the claim by the MDV, in ε, or for Gaussian noise by the factor of its
+    # losses: the measured rate has a standard error of about 0.03. Seeds are fixed.
     def audited(mechanism, seed):
         return audit(mechanism, [0.0], [1.0], claim=claim, alpha=alpha, samples=samples, seed=seed)
 
@@ -187,5 +187,5 @@ def test_what_an_audit_says_it_would_have_found_is_found(family, claim, alpha, s
         factor = np.median([mdv.epsilon for mdv in seen])
     else:
         factor = np.median([mdv.privacy_loss_factor for mdv in seen if mdv.privacy_loss_factor])
-    found = np.mean([audited(family(factor), 1000 + seed).verdict == "violated" for seed in range(200)])
+    found = np.mean([audited(family(factor), 1000 + seed).verdict == "violated" for seed in range(100)])
     assert 0.85 <= found <= 0.99

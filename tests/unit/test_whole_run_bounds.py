@@ -123,7 +123,7 @@ def test_doubles_are_above_the_balls_and_close(case):
 
 @pytest.mark.slow
 @given(st.floats(2.0, 18.0), st.floats(0.0, 1.0), st.floats(-8.0, 4.0), st.floats(-9.0, 2.7))
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples // 5)
 def test_doubles_are_above_the_balls_wherever_they_are(log_n, share, log_epsilon, log_mu):
     """Over the whole range, where the grid is one that takes the checker no second."""
     n = int(math.exp(log_n))

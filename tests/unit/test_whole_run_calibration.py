@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from dataclasses import replace
@@ -87,9 +88,13 @@ def test_a_wrong_accountant_has_no_certificate(monkeypatch):
         assert calibrate(n=1000, epsilon=0.1, delta=1e-6).certificate is None
 
 
+@functools.cache
+def certificate():
+    return calibrate(n=40, epsilon=0.5, delta=1e-4).certificate
+
+
 def witness(**changes):
-    found = calibrate(n=40, epsilon=0.5, delta=1e-4).certificate.witness
-    return msgspec.structs.replace(found, **changes)
+    return msgspec.structs.replace(certificate().witness, **changes)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +145,7 @@ def test_witnesses_that_are_none_are_refused_at_once(changes, reason):
     ],
 )
 def test_certificates_out_of_bounds_do_not_decode(changes):
-    tree = msgspec.to_builtins(calibrate(n=40, epsilon=0.5, delta=1e-4).certificate)
+    tree = msgspec.to_builtins(certificate())
     tree["witness"] |= changes
     with pytest.raises(Rejected, match="not a valid certificate"):
         checker.Kinds().decode(msgspec.json.encode(tree))
