@@ -65,7 +65,7 @@ def check_optimiser(
     losses: Sequence[str] | None = None,
     sizes: Sequence[int] = (100, 1000),
     runs: int = 400,
-    samples: int = 4000,
+    samples: int = 5000,
     batched: bool = False,
     alpha: float = ERROR_BUDGET,
     seed: int = 0,
@@ -118,7 +118,7 @@ def check_optimiser(
     seed
         The root seed.
     time_limit
-        Seconds that up to 500 runs may take together.
+        Seconds that 128 runs may take together, or one call if it is batched.
     name
         How the report names it.
     progress

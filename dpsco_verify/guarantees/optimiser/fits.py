@@ -21,6 +21,10 @@ from dpsco_verify.related import Task
 _PROGRAM_LOSSES = ("linear", "absolute", "hinge", "logistic", "quantile", "huber")
 
 
+TOGETHER = 128
+"""Runs that share a time limit."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Place:
     """Where an optimiser is run: the task, and the privacy that it has to spend.
@@ -62,7 +66,7 @@ class Optimiser:
     batched
         Whether it takes data sets of shape (R, n, k) and returns points of shape (R, d).
     time_limit
-        Seconds that one call may take.
+        Seconds that :data:`TOGETHER` runs may take, or one call if it is batched.
     """
 
     def __init__(self, fit: Any, *, name: str, batched: bool, time_limit: float) -> None:
@@ -86,7 +90,13 @@ class Optimiser:
         FunctionError
             If it raises anything else, hangs, changes its data, or returns something else than d finite numbers.
         """
-        return np.asarray(self._guarded(_shown(self.name, data.shape, place), data, place, rng))
+        step = data.shape[0] if self._batched else TOGETHER
+        shown = _shown(self.name, data.shape, place)
+        parts = [
+            self._guarded(shown, data[start : start + step], place, rng)
+            for start in range(0, data.shape[0], step)
+        ]
+        return np.concatenate(parts)
 
     def accepts(self, data: FloatArray, place: Place, rng: np.random.Generator) -> str | None:
         """Return why it refuses a data set, shape (n, k), or None."""

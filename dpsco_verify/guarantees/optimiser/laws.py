@@ -13,7 +13,7 @@ from dpsco_verify.auditing import AuditResult, AuditVerdict, audit
 from dpsco_verify.errors import InputError
 from dpsco_verify.execution import stream
 from dpsco_verify.guarantees.laws import equal_law
-from dpsco_verify.guarantees.optimiser.fits import Optimiser, Place, RefusedError
+from dpsco_verify.guarantees.optimiser.fits import TOGETHER, Optimiser, Place, RefusedError
 from dpsco_verify.guarantees.optimiser.neighbours import SIZES, Instances
 from dpsco_verify.guarantees.result import POWER, GuaranteeResult
 from dpsco_verify.guarantees.witnesses import of_audit
@@ -76,6 +76,11 @@ def judge_seed(optimiser: Optimiser, place: Place, data: FloatArray, *, seed: in
     )
 
 
+def _of_all(time_limit: float, samples: int) -> float:
+    """Return the seconds that so many runs may take, each part of which has a limit of its own."""
+    return time_limit * (2.0 + samples / TOGETHER)
+
+
 def privacy_claim(claim: Callable[..., Any] | None, place: Place, n: int) -> PrivacyClaim:
     """Return the claimed guarantee with n records: by default (ε, δ) itself.
 
@@ -133,7 +138,7 @@ def judge_privacy(
             alpha=level,
             samples=samples,
             seed=seed,
-            time_limit=time_limit,
+            time_limit=_of_all(time_limit, samples),
             classifier="none",
             name=optimiser.name,
         )
@@ -276,7 +281,7 @@ def judge_invariance(
         samples=samples,
         seed=seed,
         violation_of_interest=_DIFFERENT,
-        time_limit=time_limit,
+        time_limit=_of_all(time_limit, samples),
         name=optimiser.name,
     )
     return replace(found, kind=which, claim=f"{words} (n = {taken[0]})", call="", again=None)
