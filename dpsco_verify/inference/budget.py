@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from dpsco_verify.errors import InputError
 from dpsco_verify.validation import require_open_interval, require_positive
@@ -107,8 +106,7 @@ class Expense:
 class Spending:
     """The account of a budget: which tests were run, at which level.
 
-    Expenses are plain records, so a worker may return its own and :meth:`merge` puts them together; the order in which
-    this happens does not show in the result.
+    Expenses are plain records; the order in which they were booked does not show.
 
     Raises
     ------
@@ -138,15 +136,8 @@ class Spending:
             raise InputError(
                 f"alpha={level!r} exceeds the {part.alpha!r} of {part.claim_id!r}, {part.name!r}; test at a lower level"
             )
-        self._book(self._expenses, Expense(claim_id=part.claim_id, part=part.name, alpha=level))
+        self._book(Expense(claim_id=part.claim_id, part=part.name, alpha=level))
         return level
-
-    def merge(self, expenses: Iterable[Expense]) -> None:
-        """Book the expenses of a worker, all or none of them."""
-        trial = dict(self._expenses)
-        for expense in expenses:
-            self._book(trial, expense)
-        self._expenses = trial
 
     def spent(self, claim_id: str | None = None) -> float:
         """Return the sum of the levels spent, by one claim or in the whole."""
@@ -154,15 +145,8 @@ class Spending:
             self._budget.share(claim_id)
         return math.fsum(e.alpha for e in self._expenses.values() if claim_id in (None, e.claim_id))
 
-    def as_record(self) -> dict[str, Any]:
-        """Return ``{total, spent, by_claim: {id: {share, spent, parts: {name: level}}}}``, sorted, of plain types."""
-        by_claim: dict[str, Any] = {}
-        for claim_id, alpha in self._budget.shares:
-            parts = {e.part: e.alpha for e in self.expenses if e.claim_id == claim_id}
-            by_claim[claim_id] = {"share": alpha, "spent": math.fsum(parts.values()), "parts": parts}
-        return {"total": self._budget.total, "spent": self.spent(), "by_claim": by_claim}
-
-    def _book(self, expenses: dict[tuple[str, str], Expense], expense: Expense) -> None:
+    def _book(self, expense: Expense) -> None:
+        expenses = self._expenses
         key = (expense.claim_id, expense.part)
         share = self._budget.share(expense.claim_id)
         require_positive("alpha", expense.alpha)

@@ -12,7 +12,7 @@ from dpsco_verify.privacy.claims import (
     claim_from,
 )
 from dpsco_verify.privacy.gaussian import gaussian_delta, log_gaussian_delta
-from dpsco_verify.privacy.single_step import NeighbouringStep, inner_epsilon, smallest_sigma
+from dpsco_verify.privacy.single_step import NeighbouringStep, inner_epsilon
 from dpsco_verify.privacy.single_step_doubles import StepCurve, log_step_delta, step_delta
 
 __all__ = [
@@ -31,6 +31,5 @@ __all__ = [
     "inner_epsilon",
     "log_gaussian_delta",
     "log_step_delta",
-    "smallest_sigma",
     "step_delta",
 ]

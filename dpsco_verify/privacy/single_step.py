@@ -42,7 +42,6 @@ from scipy import special
 
 from dpsco_verify.arrays import ArrayLike, FloatArray
 from dpsco_verify.privacy.balls import ball, gaussian_delta, upper_tail
-from dpsco_verify.privacy.gaussian import log_gaussian_delta
 
 
 def log_expm1(x: ArrayLike) -> FloatArray:
@@ -172,19 +171,3 @@ def _tail(mixture: list[tuple[float, float]], thresholds: FloatArray, sigma: flo
     means, weights = np.array(mixture).T
     tails = special.ndtr((means - thresholds[:, np.newaxis]) / sigma)
     return np.asarray(np.sum(tails * weights, axis=-1), dtype=np.float64)
-
-
-def smallest_sigma(p: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
-    """Return the smallest σ/L for which the single step is (ε, δ)-DP for replace-one neighbours, m = 1.
-
-    Solves ``p δ_G(ε̂; 2/σ) = δ`` by bisection in log σ; elementwise, relative error below 1e-9. Needs δ < p.
-    """
-    inner = inner_epsilon(p, epsilon)
-    target = np.log(np.asarray(delta, dtype=np.float64)) - np.log(p)
-    inner, target = np.broadcast_arrays(inner, target)
-    low, high = np.full(inner.shape, -25.0), np.full(inner.shape, 25.0)
-    for _ in range(70):
-        middle = 0.5 * (low + high)
-        too_small = log_gaussian_delta(inner, 2.0 * np.exp(-middle)) > target
-        low, high = np.where(too_small, middle, low), np.where(too_small, high, middle)
-    return np.asarray(np.exp(0.5 * (low + high)), dtype=np.float64)

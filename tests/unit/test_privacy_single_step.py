@@ -9,7 +9,7 @@ import flint
 import numpy as np
 import pytest
 
-from dpsco_verify.privacy import NeighbouringStep, inner_epsilon, smallest_sigma
+from dpsco_verify.privacy import NeighbouringStep, inner_epsilon
 from dpsco_verify.privacy.balls import ball, enclose
 from dpsco_verify.privacy.single_step import (
     inner_epsilon_ball,
@@ -150,10 +150,3 @@ def test_the_threshold_found_is_the_best():
             - ball(epsilon).exp() * step.probability(step.g_prime, threshold, ball(sigma))
         )
     assert gap == pytest.approx(value(replace_one_delta, Fraction(1, 16), epsilon, sigma), rel=1e-6)
-
-
-@pytest.mark.parametrize(("p", "epsilon", "share"), [(1e-3, 1.7e-3, 1e-6), (0.5, 0.2, 1e-3), (1.0, 1.0, 0.1)])
-def test_the_smallest_sigma_is_on_the_boundary(p, epsilon, share):
-    sigma = float(smallest_sigma(p, epsilon, p * share))
-    assert value(replace_one_delta, p, epsilon, sigma * (1 + 1e-8)) <= p * share
-    assert value(replace_one_delta, p, epsilon, sigma * (1 - 1e-8)) >= p * share
