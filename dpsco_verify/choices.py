@@ -45,6 +45,9 @@ CANARY_ERROR = 0.05
 MULTIPLE_OF_INTEREST = 3.0
 """An audit passes a claim only if it would have found a violation of at most so many times the claim."""
 
+PAIR_EXAMPLES = 100
+"""How many pairs of a Hypothesis strategy a search for the worst one tries."""
+
 EPSILON_FOR_NONE = 0.5
 """A claim of no privacy loss at all, which has no multiples, is held to those of this ε."""
 

@@ -31,6 +31,7 @@ from dpsco_verify.choices import (
     ERROR_BUDGET,
     FEWEST_SAMPLES,
     MULTIPLE_OF_INTEREST,
+    PAIR_EXAMPLES,
     SAMPLES,
     ClassifierName,
     Relation,
@@ -63,7 +64,7 @@ def audit(
     multiple_of_interest: float = MULTIPLE_OF_INTEREST,
     features: Mapping[str, Callable[[Any], ArrayLike]] | None = None,
     classifier: ClassifierName = "built-in",
-    pair_examples: int = 100,
+    pair_examples: int = PAIR_EXAMPLES,
     floating_point: bool = False,
     name: str | None = None,
 ) -> AuditResult:

@@ -34,6 +34,7 @@ except ImportError as error:
 _KEPT = 0.9
 """The part of the best score that the shrunk pair keeps."""
 _POLL = 0.1
+_FIRST = "dpsco_verify_first_pairs"
 _GRACE = 2.0
 
 
@@ -94,6 +95,14 @@ def search_worst_pair(
         return search.result()
 
 
+def with_first_pairs(
+    strategy: SearchStrategy[tuple[Any, Any]], pairs: list[tuple[Any, Any]]
+) -> SearchStrategy[tuple[Any, Any]]:
+    """Return the strategy with pairs that a search scores before it draws any; half of its pairs at most."""
+    vars(strategy)[_FIRST] = pairs
+    return strategy
+
+
 class _WorstPairFound(Exception):  # noqa: N818  not an error: how a property tells Hypothesis to shrink
     """The pair is bad enough."""
 
@@ -116,7 +125,8 @@ class _Search:
         self._strategy = strategy
         self._score = score
         self._seed = seed
-        self._max_examples = max_examples
+        self._first = list(vars(strategy).get(_FIRST, ()))[: max_examples // 2]
+        self._max_examples = max_examples - len(self._first)
         self._max_shrinks = max_shrinks
         self._scored: list[WorstPair] = []
         self._examples = 0
@@ -150,10 +160,11 @@ class _Search:
             self._done.set()
 
     def _find(self) -> None:
+        first = [self._evaluate(pair) for pair in self._first if not self._cancelled.is_set()]
         self._run(self._take, Phase.generate, Phase.target)
         if not self._scored:
             raise InputError(_NO_PAIR)
-        self._worst = max(self._scored, key=lambda pair: pair.score)
+        self._worst = max((*first, *self._scored), key=lambda pair: pair.score)
         if self._worst.score > 0 and self._max_shrinks:
             shrinking = _Shrinking(self._scored, self._worst, self._max_shrinks, self._evaluate)
             self._run(shrinking.take, Phase.generate, Phase.target, Phase.shrink)

@@ -18,6 +18,7 @@ from dpsco_verify.choices import (
     ERROR_BUDGET,
     FEWEST_SAMPLES,
     MULTIPLE_OF_INTEREST,
+    PAIR_EXAMPLES,
     SAMPLES,
     Profile,
     Relation,
@@ -117,6 +118,11 @@ _OF_CANARIES = ("canaries", "method", "family", "guesses")
     type=click.FloatRange(1, min_open=True),
     help="Undecided unless a violation of so many times the claim would have been found; more lowers the bar.  "
     f"[default: {MULTIPLE_OF_INTEREST:g}]",
+)
+@click.option(
+    "--pair-examples",
+    type=click.IntRange(min=1),
+    help=f"How many pairs of a strategy are tried.  [default: {PAIR_EXAMPLES}]",
 )
 @click.option(
     "--per-call", is_flag=True, help="The mechanism takes a data set (and rng) and returns one output."

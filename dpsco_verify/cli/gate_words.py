@@ -44,7 +44,8 @@ A configuration (--config) runs many audits on one error budget:
   epsilon = 1.0                   # delta; or rho, mu,
                                   # renyi_alpha and renyi_epsilon
   # relation, samples, name, weight, time_limit, epsilon_of_interest,
-  # multiple_of_interest, per_call, floating_point, seeded, expect
+  # multiple_of_interest, pair_examples, per_call, floating_point, seeded,
+  # expect
 In pyproject.toml the same tables stand under tool.dpsco-verify.
 
 \b

@@ -20,6 +20,7 @@ from dpsco_verify.choices import (
     ERROR_BUDGET,
     FEWEST_SAMPLES,
     MULTIPLE_OF_INTEREST,
+    PAIR_EXAMPLES,
     SAMPLES,
     Profile,
     Relation,
@@ -56,6 +57,8 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         The audit is undecided unless an ε of this size would have been found; by default, unless
     multiple_of_interest
         a violation of so many times the claim would have been; above 1.
+    pair_examples
+        How many pairs of a Hypothesis strategy are tried.
     per_call
         Whether the mechanism takes one data set (and a generator, if it takes two arguments) and returns one output.
     floating_point
@@ -82,6 +85,7 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     time_limit: Positive = 60.0
     epsilon_of_interest: Positive | None = None
     multiple_of_interest: Annotated[float, Meta(gt=1)] = MULTIPLE_OF_INTEREST
+    pair_examples: Annotated[int, Meta(ge=1)] = PAIR_EXAMPLES
     per_call: bool = False
     floating_point: bool = False
     expect: Literal["not_violated", "violated"] = "not_violated"

@@ -342,6 +342,7 @@ def _audited(one: Planned) -> AuditResult:
             time_limit=time_limit,
             epsilon_of_interest=one.entry.epsilon_of_interest,
             multiple_of_interest=one.entry.multiple_of_interest,
+            pair_examples=one.entry.pair_examples,
             floating_point=one.entry.floating_point,
             name=one.entry.title,
         )

@@ -23,6 +23,7 @@ from dpsco_verify.strategies.problems import (
     parameter_points,
     predictor_losses,
 )
+from dpsco_verify.strategies.specials import neighbouring_answers, special_values
 
 __all__ = [
     "boundary_points",
@@ -31,6 +32,7 @@ __all__ = [
     "data_points",
     "finite_populations",
     "losses",
+    "neighbouring_answers",
     "neighbouring_arrays",
     "neighbouring_data",
     "neighbouring_lists",
@@ -41,5 +43,6 @@ __all__ = [
     "points_near_boundary",
     "potentials",
     "predictor_losses",
+    "special_values",
     "vectors",
 ]

@@ -17,8 +17,10 @@ from numpy.typing import DTypeLike, NDArray
 
 from dpsco_verify.auditing.pairs import require_neighbours
 from dpsco_verify.auditing.records import same_data
+from dpsco_verify.auditing.worst_pair import with_first_pairs
 from dpsco_verify.choices import Relation
 from dpsco_verify.errors import InputError
+from dpsco_verify.strategies.specials import special_values as specials
 from dpsco_verify.validation import require_integer
 
 try:
@@ -43,8 +45,14 @@ def neighbouring_arrays(
     dtype: DTypeLike = np.float64,
     min_records: int = 1,
     max_records: int = 10,
+    thresholds: Sequence[float] = (),
+    special_values: bool = True,
 ) -> SearchStrategy[tuple[NDArray[Any], NDArray[Any]]]:
     """Draw neighbouring arrays of shape ``(n, *record_shape)``.
+
+    Where no `elements` say what may be drawn, the record that differs is now and then one of special values: NaN, the
+    infinities, both zeros, the extremes of the dtype. The other records are not. A search for the worst pair begins
+    with these values, alone and beside a zero.
 
     Parameters
     ----------
@@ -58,6 +66,11 @@ def neighbouring_arrays(
         Of the arrays; structured ones too.
     min_records, max_records
         Bounds of n, for ``add-remove`` of the larger of the two.
+    thresholds
+        Where a mechanism of numbers may change what it does: the record that differs is now and then at one, or next to
+        it.
+    special_values
+        Whether special values are drawn.
     """
     kind = np.dtype(dtype)
     shape = (record_shape,) if isinstance(record_shape, int) else tuple(record_shape)
@@ -69,7 +82,35 @@ def neighbouring_arrays(
             data[position] = record
         return data
 
-    return _pairs(Relation(relation), records, build, _zeroed_row, *_bounds(min_records, max_records))
+    chosen = specials(kind, thresholds) if special_values and elements is None else []
+    chosen = chosen or (list(np.asarray(thresholds, dtype=kind)) if thresholds else [])
+    changing = hnp.arrays(kind, shape, elements=st.sampled_from(chosen)) if chosen else None
+    bounds = _bounds(min_records, max_records)
+    found = _pairs(Relation(relation), records, build, _zeroed_row, *bounds, special=changing)
+    return with_first_pairs(found, _plain_pairs(Relation(relation), kind, shape, chosen, *bounds))
+
+
+def _plain_pairs(
+    relation: Relation,
+    kind: np.dtype[Any],
+    shape: tuple[int, ...],
+    chosen: Sequence[Any],
+    least: int,
+    most: int,
+) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+    """Return for each chosen value the pair of fewest records that differs by a record of it, and one of zeros else."""
+    pairs = []
+    for value in chosen:
+        whole = np.zeros(
+            (max(least, min(2, most) if relation is Relation.ADD_REMOVE else 1), *shape), dtype=kind
+        )
+        for n in range(least, len(whole) + 1):
+            data = whole[:n].copy()
+            data[0] = value
+            other = data[1:].copy() if relation is Relation.ADD_REMOVE else whole[:n].copy()
+            if not same_data(data, other):
+                pairs += [(data, other)]
+    return pairs
 
 
 def neighbouring_lists(
@@ -180,13 +221,21 @@ def _pairs(
     zeroed: Callable[[Any, int], Any],
     min_records: int,
     max_records: int,
+    *,
+    special: SearchStrategy[Any] | None = None,
 ) -> tuple[Any, Any]:
-    """Draw the record that differs, its replacement if there is one, and then what stands before and after."""
-    record = draw(records)
+    """Draw the record that differs, its replacement if there is one, and then what stands before and after.
+
+    Before it stand copies of it now and then.
+    """
+    changing = records if special is None else st.one_of(records, special)
+    record = draw(changing)
     replacement = []
     if relation is Relation.REPLACE_ONE:
-        replacement = [draw(records.filter(lambda drawn: not same_data(drawn, record)))]
+        replacement = [draw(changing.filter(lambda drawn: not same_data(drawn, record)))]
     before = draw(st.lists(records, max_size=max_records - 1))
+    copies = draw(st.integers(0, min(2, max_records - 1 - len(before))))
+    before = [*before, *(copy.deepcopy(record) for _ in range(copies))]
     rest = max_records - 1 - len(before)
     after = draw(st.lists(records, min_size=max(min_records - 1 - len(before), 0), max_size=rest))
     position = len(before)

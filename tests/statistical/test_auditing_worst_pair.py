@@ -145,7 +145,7 @@ def outlier(d, d_prime):
 
 @pytest.mark.parametrize("relation", [relation.value for relation in Relation])
 def test_the_same_seed_gives_the_same_pair(relation):
-    strategy = neighbouring_arrays(relation, record_shape=2)
+    strategy = neighbouring_arrays(relation, record_shape=2, special_values=False)
     first, second, other = (search_worst_pair(strategy, outlier, seed=s, max_examples=30) for s in (3, 3, 4))
     assert outcome(first) == outcome(second)
     assert outcome(first) != outcome(other)
@@ -160,7 +160,9 @@ def test_no_pair_is_accepted_and_then_judged_again():
         seen.append((d, d_prime))
         return -1.0 if again else outlier(d, d_prime)
 
-    found = search_worst_pair(neighbouring_arrays("replace-one"), score, max_examples=40)
+    found = search_worst_pair(
+        neighbouring_arrays("replace-one", special_values=False), score, max_examples=40
+    )
     assert found.score == outlier(found.d, found.d_prime) > 1.0
     assert sum(same_data(pair, (found.d, found.d_prime)) for pair in seen) == 1
     assert len(found.d) == 1
@@ -176,7 +178,10 @@ def test_effort_is_bounded():
     for shrinks in (0, 1, 7, 50):
         calls.clear()
         found = search_worst_pair(
-            neighbouring_arrays("replace-one"), score, max_examples=30, max_shrinks=shrinks
+            neighbouring_arrays("replace-one", special_values=False),
+            score,
+            max_examples=30,
+            max_shrinks=shrinks,
         )
         assert found.examples == len(calls) <= 30 + shrinks
         assert found.score >= 0.9 * (1.0 + found.score) - 1.0
@@ -233,7 +238,7 @@ def test_what_fails_while_it_shrinks_is_raised_too():
         return outlier(d, d_prime)
 
     with pytest.raises(LookupError, match="late"):
-        search_worst_pair(neighbouring_arrays("replace-one"), broken)
+        search_worst_pair(neighbouring_arrays("replace-one", special_values=False), broken)
 
 
 def test_errors_in_the_strategy_come_through():
@@ -285,7 +290,11 @@ def test_a_strategy_with_few_pairs_is_searched_to_its_end():
 
 
 def plain_search():
-    return outcome(search_worst_pair(neighbouring_arrays("replace-one"), outlier, seed=11, max_examples=12))
+    return outcome(
+        search_worst_pair(
+            neighbouring_arrays("replace-one", special_values=False), outlier, seed=11, max_examples=12
+        )
+    )
 
 
 def test_it_works_within_another_property():
@@ -307,7 +316,9 @@ def test_it_works_within_its_own_score():
     def score(d, d_prime):
         return float(len(plain_search())) + outlier(d, d_prime)
 
-    found = search_worst_pair(neighbouring_arrays("replace-one"), score, max_examples=3, max_shrinks=3)
+    found = search_worst_pair(
+        neighbouring_arrays("replace-one", special_values=False), score, max_examples=3, max_shrinks=3
+    )
     assert found.score > 0.0
 
 
@@ -337,7 +348,7 @@ def test_numpy_keeps_its_error_state():
         return float(np.float64(1e308) * np.float64(10.0))
 
     with np.errstate(over="raise"), pytest.raises(FloatingPointError):
-        search_worst_pair(neighbouring_arrays("replace-one"), overflows)
+        search_worst_pair(neighbouring_arrays("replace-one", special_values=False), overflows)
 
 
 PROGRAM = """
@@ -387,9 +398,9 @@ def test_other_processes_find_the_same_pair_and_leave_nothing_behind(tmp_path):
 
 
 def test_it_keeps_quiet(capfd):
-    search_worst_pair(neighbouring_arrays("replace-one"), outlier, max_examples=20)
+    search_worst_pair(neighbouring_arrays("replace-one", special_values=False), outlier, max_examples=20)
     with pytest.raises(ZeroDivisionError):
-        search_worst_pair(neighbouring_arrays("replace-one"), lambda d, d_prime: 1 / 0)
+        search_worst_pair(neighbouring_arrays("replace-one", special_values=False), lambda d, d_prime: 1 / 0)
     assert capfd.readouterr() == ("", "")
 
 
@@ -404,7 +415,7 @@ def test_it_leaves_the_place_of_hypothesis_and_its_constants_as_they_were():
         inside.append((storage_directory("x").path, providers._get_local_constants))
         return 0.0
 
-    search_worst_pair(neighbouring_arrays("replace-one"), score, max_examples=2)
+    search_worst_pair(neighbouring_arrays("replace-one", special_values=False), score, max_examples=2)
     assert (storage_directory("x").path, providers._get_local_constants) == before
     assert inside[0][0] != before[0]
     assert inside[0][1] is not before[1]
@@ -432,7 +443,7 @@ def test_it_can_be_interrupted():
         return 0.0
 
     with pytest.raises(KeyboardInterrupt):
-        search_worst_pair(neighbouring_arrays("replace-one"), slow, max_examples=10_000)
+        search_worst_pair(neighbouring_arrays("replace-one", special_values=False), slow, max_examples=10_000)
     made = len(calls)
     assert made < 100
     time.sleep(0.1)
@@ -459,6 +470,6 @@ def test_only_pairs_of_the_strategy_come_out(data):
         require_neighbours(d, d_prime, relation)
         return weights[0] * len(d) + weights[1] * np.sum(d) + weights[2] * np.sum(d_prime)
 
-    found = search_worst_pair(neighbouring_arrays(relation), score, max_examples=20)
+    found = search_worst_pair(neighbouring_arrays(relation, special_values=False), score, max_examples=20)
     require_neighbours(found.d, found.d_prime, relation)
     assert found.score == score(found.d, found.d_prime)
