@@ -213,4 +213,4 @@ def test_no_sequence_of_expenses_overspends(claims, attempts):
     for claim_id, share in budget.shares:
         used = sum((Fraction(e.alpha) for e in spending.expenses if e.claim_id == claim_id), Fraction(0))
         assert used <= Fraction(share)
-    assert spending.as_record()["spent"] <= 1e-6
+    assert spending.spent() <= 1e-6
