@@ -15,7 +15,7 @@ from dpsco_verify.privacy.whole_run import calibrate
 from dpsco_verify.validation import require_integer, require_open_interval, require_positive
 
 WHOLE_RUN = "the bound on a whole run in random order (docs/whole-run.md)"
-COMPOSED = "that bound, composed over the epochs (docs/whole-run.md, step 5)"
+COMPOSED = "the bound on a whole run, composed over the epochs (docs/whole-run.md, step 5)"
 GAUSSIAN = (
     "the composition of Gaussian mechanisms, which is exact (Dong, Roth and Su 2022; Balle and Wang 2018)"
 )

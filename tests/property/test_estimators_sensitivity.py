@@ -6,6 +6,7 @@ The noise is exact on its lattice, the plans have the δ that they claim, and th
 from __future__ import annotations
 
 import math
+import types
 from fractions import Fraction
 
 import numpy as np
@@ -157,6 +158,23 @@ def test_one_pass_has_the_noise_of_the_whole_run_and_its_certificate():
     Kinds().check(certificate)
     assert certificate.witness.points == 270
     assert certificate.witness.mu == str(2 * Fraction(statement.lipschitz) / Fraction(statement.sigma))
+
+
+def test_several_passes_in_batches_are_calibrated_together(monkeypatch):
+    """With the accountant's own bound, which takes seconds and has tests of its own, stood in for."""
+    asked = []
+
+    def calibrated(**given):
+        asked.append(given)
+        return types.SimpleNamespace(sigma_over_lipschitz=0.5)
+
+    monkeypatch.setattr(noise, "calibrate", calibrated)
+    chosen = noise.plan(n=1001, parameters=3, epsilon=1.5, delta=1e-5, batch_size=70, epochs=3)
+    noise.plan.cache_clear()
+    points = 70 * 14
+    given = {"n": 1001, "epsilon": 1.5, "delta": 1e-5, "points": points, "batch_size": 70, "epochs": 3}
+    assert asked == [{**given, "certify": False}]
+    assert (chosen.points, chosen.steps, chosen.ratio, chosen.theorem) == (points, 42, 0.5, noise.COMPOSED)
 
 
 def test_the_plan_follows_public_numbers():
