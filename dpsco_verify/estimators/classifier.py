@@ -198,6 +198,12 @@ class PrivateSGDClassifier(ClassifierMixin, PrivateLinearModel):  # type: ignore
         classes = np.unique(np.asarray(self.classes))
         if classes.ndim != 1 or len(classes) < 2:
             raise InputError(f"classes={self.classes!r} names fewer than two classes; give at least two")
+        kinds = {kind in "biuf" for kind in (classes.dtype.kind, labels.dtype.kind) if kind != "O"}
+        if len(kinds) > 1:  # types are public, and such labels would all be unknown
+            raise InputError(
+                f"classes={self.classes!r} and y are of different types ({classes.dtype} and {labels.dtype}); give "
+                "numbers or names for both"
+            )
         place = {label: i for i, label in enumerate(classes.tolist())}
         index = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.int64)
         return classes, index, index >= 0

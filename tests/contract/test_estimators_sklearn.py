@@ -178,6 +178,7 @@ def test_pipelines_frames_and_searches(data):
         ({"delta": 0.0}, "delta=0.0 is outside"),
         ({"data_norm": -1.0}, "data_norm=-1.0 is not positive"),
         ({"classes": [1]}, "names fewer than two classes"),
+        ({"classes": ["no", "yes"]}, "and y are of different types"),
         ({"loss": "squared"}, "loss='squared' is not allowed"),
         ({"constraint": "ball"}, "constraint='ball' is not allowed"),
         ({"radius": 0.0}, "radius=0.0 is not positive"),
