@@ -234,11 +234,11 @@ def test_the_reports(good, bad, undecided):
             "> certified",
         ):
             assert word not in body, word
-    assert b'<failure message="expected not refuted, found refuted' in files["junit.xml"]
+    assert b'<failure message="expected not violated, found violated' in files["junit.xml"]
     stream = io.StringIO()
     print_report(record, Console(file=stream, width=80))
     printed = " ".join(stream.getvalue().split())
     for finding in record.claims:
         assert " ".join(finding.summary.split()) in printed
     assert " ".join(record.claims[1].counterexample.split()) in printed
-    assert "Exit code 1: at least one claimed guarantee is refuted." in printed
+    assert "Exit code 1: at least one audit is not as expected." in printed
