@@ -2,6 +2,7 @@
 
 from dpsco_verify.auditing.audit import audit
 from dpsco_verify.auditing.canaries import CanaryAudit, audit_canaries
+from dpsco_verify.auditing.density import DensityAudit, audit_density
 from dpsco_verify.auditing.estimate import EpsilonEstimate, epsilon_lower_bound, estimate_epsilon
 from dpsco_verify.auditing.event import Event, select_event
 from dpsco_verify.auditing.mechanism import Mechanism, MechanismError, PerCall, per_call
@@ -16,6 +17,7 @@ __all__ = [
     "AuditResult",
     "AuditVerdict",
     "CanaryAudit",
+    "DensityAudit",
     "EpsilonEstimate",
     "Event",
     "Mechanism",
@@ -29,6 +31,7 @@ __all__ = [
     "Witness",
     "audit",
     "audit_canaries",
+    "audit_density",
     "audit_samplers",
     "describe_pair",
     "epsilon_lower_bound",

@@ -177,14 +177,16 @@ def looks(request: AuditRequest, pair: tuple[Any, Any]) -> dict[str, Any]:
         "classifier": request.classifier,
         "log_ratio": None
         if request.log_density is None
-        else skipping_exceptions(_log_ratio(request.log_density, pair)),
+        else skipping_exceptions(log_ratio_of(request.log_density, pair)),
         "floating_point": request.floating_point,
     }
 
 
-def _log_ratio(
+def log_ratio_of(
     log_density: Callable[[Any, Any], ArrayLike], pair: tuple[Any, Any]
 ) -> Callable[[Any], FloatArray]:
+    """Return the function of outputs that is the log ratio of their densities on the two data sets of the pair."""
+
     def ratio(raw: Any) -> FloatArray:
         first, second = (np.asarray(log_density(raw, data), dtype=np.float64) for data in pair)
         if first.shape != (len(raw),) or second.shape != (len(raw),):

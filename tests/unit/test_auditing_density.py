@@ -1,0 +1,86 @@
+"""A claim held against the mechanism's own density: found where events are too rare; wrong densities are refused."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpsco_verify.auditing import AuditVerdict, MechanismError, audit_density
+from dpsco_verify.privacy.claims import ApproximateDP, GaussianDP
+from dpsco_verify.privacy.gaussian import gaussian_delta
+
+PAIR = (0.0, 1.0)
+
+
+def gaussian(sigma):
+    return lambda dataset, size, rng: dataset + sigma * rng.normal(size=size)
+
+
+def density(sigma):
+    return lambda outputs, dataset: stats.norm.logpdf(outputs, loc=dataset, scale=sigma)
+
+
+def textbook(epsilon, delta):
+    return math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon
+
+
+def test_the_textbook_formula_is_found_out_at_large_epsilon():
+    """At ε = 20 its δ is 150 times the claim: seen in 10,000 outputs."""
+    sigma = textbook(20.0, 1e-5)
+    truth = float(gaussian_delta(20.0, 1.0 / sigma))
+    assert truth > 100e-5
+    found = audit_density(gaussian(sigma), PAIR, ApproximateDP(20.0, 1e-5), density(sigma))
+    assert found.verdict is AuditVerdict.VIOLATED
+    assert 1e-5 < found.delta_lower <= truth
+    assert "is violated" in found.summary
+
+
+def test_where_it_is_not_enough_it_says_what_would_be():
+    """At ε = 10 it is 2.3 times the claim, of which 10,000 outputs show next to nothing."""
+    sigma = textbook(10.0, 1e-5)
+    found = audit_density(gaussian(sigma), PAIR, ApproximateDP(10.0, 1e-5), density(sigma))
+    assert found.verdict is AuditVerdict.UNDECIDED
+    assert 1e5 < found.samples_needed < 1e8
+    assert "samples would show 3 times what is allowed" in found.summary
+
+
+def test_a_right_claim_is_left_alone_at_its_level():
+    """α = 0.2, 40 audits at exactly the claim: 25 or more alarms have a chance below 1e-8."""
+    claim = GaussianDP(1.0)
+    alarms = sum(
+        audit_density(gaussian(1.0), PAIR, claim, density(1.0), alpha=0.2, samples=300, seed=seed).verdict
+        is AuditVerdict.VIOLATED
+        for seed in range(40)
+    )
+    assert alarms < 25
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        density(0.8),
+        density(1.3),
+        lambda outputs, dataset: stats.norm.logpdf(outputs, loc=0.5 * dataset),
+        lambda outputs, dataset: stats.laplace.logpdf(outputs, loc=dataset, scale=0.4),
+        lambda outputs, dataset: np.where(outputs > 1.5, -np.inf, 0.0) if dataset == 0.0 else 0.0 * outputs,
+    ],
+)
+def test_a_density_that_is_not_the_mechanism_s_is_refused(wrong):
+    with pytest.raises(MechanismError, match="log_density"):
+        audit_density(gaussian(1.0), PAIR, GaussianDP(1.0), wrong)
+
+
+def test_the_second_data_set_may_show_it():
+    """Outputs of the uniform law on [0, 1] in one case and on [0, 1 + 1/4] in the other: δ = 1/5, in one direction."""
+
+    def uniform(dataset, size, rng):
+        return rng.uniform(0.0, 1.0 + 0.25 * dataset, size)
+
+    def log_density(outputs, dataset):
+        return np.where(outputs <= 1.0 + 0.25 * dataset, -math.log(1.0 + 0.25 * dataset), -np.inf)
+
+    found = audit_density(uniform, PAIR, ApproximateDP(3.0, 0.1), log_density)
+    assert found.verdict is AuditVerdict.VIOLATED
+    assert found.swapped
+    assert 0.1 < found.delta_lower <= 0.2
