@@ -19,6 +19,7 @@ from dpsco_verify.privacy.whole_run import (
     delta_lower,
     delta_upper,
     law,
+    narrowing,
     refinement,
 )
 from dpsco_verify.privacy.whole_run.plan import CHECKABLE, Plan, Sum
@@ -89,20 +90,20 @@ def narrow(epsilon, mu, kappa):
     """W̃ as points and masses, on a lattice so wide that nothing is cut that would be seen."""
     law_of = refinement.Envelope(epsilon, mu)
     lowest, highest = 8.0, 100.0
-    bounded = refinement.bounded_by_variance(law_of, lowest, highest)
+    bounded = narrowing.bounded_by_variance(law_of, lowest, highest)
     mean = law_of.mean(lowest)
-    target = refinement._moment(bounded, kappa, mean) * (1 + 1e-8)
-    fine = law_of.potential(refinement._fine(law_of, lowest, highest))
+    target = narrowing._moment(bounded, kappa, mean) * (1 + 1e-8)
+    fine = law_of.potential(narrowing._fine(law_of, lowest, highest))
     bent = refinement.Bend(kappa=kappa, touch=1.0)
-    kept = refinement.Kept(
+    kept = narrowing.Kept(
         narrow=refinement.Narrow(
             bend=bent, lowest=lowest, turn=bounded.knots[-2], top=bounded.knots[-1], foot=0.0
         ),
-        law=refinement._cut(law_of, fine, kappa, lowest, target),
+        law=narrowing._cut(law_of, fine, kappa, lowest, target),
         target=target,
         gain=0.0,
     )
-    placed = refinement.placed(law_of, kept, 0.02, highest)
+    placed = narrowing.placed(law_of, kept, 0.02, highest)
     found = refinement.narrowed(
         epsilon=epsilon, mu=mu, narrow=placed.narrow, step=0.02, below=placed.below, above=placed.above
     )

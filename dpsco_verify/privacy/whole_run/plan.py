@@ -14,7 +14,8 @@ from scipy import optimize, special
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.privacy.gaussian import log_gaussian_delta
-from dpsco_verify.privacy.whole_run.refinement import Envelope, Narrow, best_kept, placed
+from dpsco_verify.privacy.whole_run.narrowing import best_kept, placed
+from dpsco_verify.privacy.whole_run.refinement import Envelope, Narrow
 
 _POINTS = 800
 _LEAST_SIZE = 2**12
