@@ -54,6 +54,7 @@ JUDGES = {
     "validation",
 }
 JUDGES_WITHIN = {
+    "dpsco_verify.algorithm.canaries",  # audits runs on points of its own
     "dpsco_verify.algorithm.__main__",  # compiles the kernel on data of its own
     "dpsco_verify.algorithm.conformance",  # judges implementations
 }
