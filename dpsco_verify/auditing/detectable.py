@@ -134,12 +134,13 @@ def pairs_needed(confirmation: Confirmation, *, epsilon: float, delta: float) ->
         rates = [(x, (x - delta) * math.exp(-order.epsilon)) for x in (low, high)]
         return delta > order.delta and all(y > _RAREST and power(x, y) >= _WANTED for x, y in rates)
 
-    low, step = math.log(n), 0.5
-    while not enough(low + step):
+    # Beyond 2^53 doubles are no counts, and the power's bisection over them would not end.
+    low, step, most = math.log(n), 0.5, math.log(_MOST_SAMPLES)
+    while not enough(min(low + step, most)):
         low, step = low + step, 2.0 * step
-        if low > math.log(_MOST_SAMPLES):
+        if low >= most:
             return None
-    high = low + step
+    high = min(low + step, most)
     while high - low > _ROUNDED:
         middle = 0.5 * (low + high)
         low, high = (low, middle) if enough(middle) else (middle, high)

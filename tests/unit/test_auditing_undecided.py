@@ -82,3 +82,14 @@ def test_the_bar_holds_for_each_pair_of_a_list():
     )
     assert result.verdict is AuditVerdict.UNDECIDED
     assert result.samples_needed is not None
+
+
+def test_a_claim_that_no_number_of_samples_decides_has_an_answer():
+    """At ε = 20 the search for the number of samples went beyond what doubles count, and did not end."""
+
+    def textbook(data, size, rng):
+        return data + math.sqrt(2.0 * math.log(1.25e5)) / 20.0 * rng.normal(size=size)
+
+    result = audited(textbook, claim=ApproximateDP(20.0, 1e-5), samples=2000)
+    assert result.verdict is AuditVerdict.UNDECIDED
+    assert result.samples_needed is None or result.samples_needed < 2**51
