@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from benchmarks.size import Size
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing import AuditResult, AuditVerdict, audit
 from dpsco_verify.execution.own_process import OwnProcess
+from dpsco_verify.privacy.claims import GaussianDP
 
 GROUP = "audit"
 TRUE_EPSILON = 1.25
@@ -52,6 +54,7 @@ def rows(size: Size) -> Iterator[Row]:
         unit="x",
         note="selection, test, detectability",
     )
+    yield _wide(size)
     yield row(
         GROUP,
         "one of 10,000 samples that finds nothing, in a process of its own over in this one",
@@ -59,6 +62,34 @@ def rows(size: Size) -> Iterator[Row]:
         unit="x",
         note="what a test with assert_private pays so that nothing ends pytest",
     )
+
+
+def two_layers(dataset: FloatArray, size: int, rng: np.random.Generator) -> FloatArray:
+    """Return a gradient plus standard normal noise that its second half shares with the first."""
+    noise = rng.standard_normal((size, dataset.size // 2))
+    return np.concatenate([noise, noise], axis=1) + dataset
+
+
+def _wide(size: Size) -> Row:
+    width = size.of(10_000, 100)
+    gradient = np.random.default_rng(1).standard_normal(width)
+    gradient /= np.linalg.norm(gradient)
+    found, seconds = 0, []
+    for seed in range(size.of(3, 1)):
+        start = time.perf_counter()
+        result = audit(
+            two_layers,
+            np.zeros(width),
+            gradient,
+            claim=GaussianDP(1.0),
+            samples=size.of(10_000, 1_000),
+            seed=seed,
+        )
+        seconds.append(time.perf_counter() - start)
+        found += result.verdict is AuditVerdict.VIOLATED
+    name = f"two layers of {width // 2:,} coordinates that share their noise"
+    note = f"{found} of {len(seconds)} found violated"
+    return row(GROUP, name, seconds, unit="s", at_most=60.0, note=note)
 
 
 def _apart(size: Size) -> list[float]:
