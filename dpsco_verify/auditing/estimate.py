@@ -60,6 +60,9 @@ _ORDERS = tuple(float(epsilon) for epsilon in np.geomspace(0.005, 20.0, 25))
 """Values of ε about which events are sought, with a factor of 1.4 between them."""
 _LARGEST_EPSILON = 60.0
 _DOUBT = 1.0
+_DOUBT_OF_RARE = 3.0
+"""Standard errors of what was seen that are doubted, since the best of many events looks better than it is: more for
+rare events, of which there are more and whose counts are further from normal."""
 _FEWEST_SEEN = 32
 """An event that was seen less often is not trusted to be as likely as it looked."""
 
@@ -234,8 +237,7 @@ def _sought(request: AuditRequest, outputs: tuple[Outputs, Outputs], fresh: int)
     orders = tuple(Order(epsilon, delta) for epsilon in (0.0, *_ORDERS))
 
     def plan(p: float, q: float, seen: float) -> _Plan:
-        # A standard error of what was seen is doubted, since the best of many events looks better than it is.
-        betting = _promised(p, q, delta, reach + _DOUBT / math.sqrt(seen), fresh)
+        betting = _promised(p, q, delta, reach + _DOUBT_OF_RARE / math.sqrt(seen), fresh)
         if delta > 0.0 or p * seen < _FEWEST_SEEN:
             return _Plan(betting, at_once=False)
         doubt = _DOUBT * math.sqrt(((1.0 - p) / p + (1.0 - q) / (q + 1.0 / seen)) / seen)
