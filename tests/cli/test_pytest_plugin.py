@@ -28,7 +28,7 @@ from dpsco_verify.plugin.shares import AuditedTest, Everyone, share_of
 
 pytest_plugins = ["pytester"]
 
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "gate.md").read_text(encoding="utf-8")
 
 HEAD = """
 import numpy as np
@@ -667,11 +667,11 @@ def test_what_a_report_carries_arrives():
     assert len(audits.audits) == 1
 
 
-# the README
+# the page
 
 
 def from_readme():
-    section = README[README.index("\n## Pin a mechanism's guarantee") :]
+    section = PAGE[PAGE.index("\n## Pin a mechanism's guarantee") :]
     test = re.search(r"```python\n(.*?)```", section, re.DOTALL)[1]
     shown = re.search(r"```\n(E  .*?)```", section, re.DOTALL)[1]
     return test, shown
@@ -694,7 +694,7 @@ def test_the_example_of_the_readme_passes_and_fails_as_shown(suite, pytester):
 
 
 def test_the_readme_names_every_option():
-    section = README[README.index("\n## Pin a mechanism's guarantee") :]
+    section = PAGE[PAGE.index("\n## Pin a mechanism's guarantee") :]
     for name in ("error-budget", "profile", "seed", "process", "report"):
         assert f"`--dpsco-{name}" in section
         assert f"`dpsco_{name.replace('-', '_')}`" in section

@@ -1,4 +1,4 @@
-"""The README tells the truth: its example runs, and its commands exist."""
+"""The README and the pages of the docs tell the truth: their examples run, their commands and links exist."""
 
 from __future__ import annotations
 
@@ -14,15 +14,22 @@ from dpsco_verify.evidence.exit_code import ExitCode
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [
+    ROOT / name
+    for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "reports/README.md")
+]
+PAGES += sorted((ROOT / "docs").glob("*.md"))
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
 def test_the_python_examples_run(capsys):
-    for example in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
-        exec(compile(example, "README.md", "exec"), {})  # noqa: S102  our own text
+    for page in PAGES:
+        for example in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            exec(compile(example, page.name, "exec"), {})  # noqa: S102  our own text
     outputs = capsys.readouterr().out.splitlines()
-    audited, checked, trained, compared, calibrated, fitted, ran = outputs
+    checked, calibrated, fitted, ran, compared, affairs, audited, trained = outputs
     verdict, epsilon, event = audited.split(" ", 2)
     assert verdict == "violated"
     assert 1.0 < float(epsilon) <= 1.25
@@ -42,6 +49,9 @@ def test_the_python_examples_run(capsys):
     accuracy, statement = fitted.split(" ", 1)
     assert 0.2 < float(accuracy) < 0.95  # the mean of twenty splits is 0.6, and the deviation 0.06
     assert statement.startswith("(1, 1e-06)-differentially private for replace-one neighbours by")
+    accuracy, statement = affairs.split(" ", 1)
+    assert 0.6 < float(accuracy) < 0.8
+    assert statement.startswith("(1, 1e-06)-differentially private")
     iterations, queries, excess = ran.split()
     assert int(iterations) > int(queries) == 1501
     assert float(excess) >= 0
@@ -66,12 +76,12 @@ def test_the_output_is_the_real_one(tmp_path):
 
 
 def test_every_make_target_exists():
-    for target in set(re.findall(r"(?:`|^|run: )make ([a-z-]+)", README, re.MULTILINE)):
+    for target in set(re.findall(r"(?:`|^|run: )make ([a-z-]+)", TEXT, re.MULTILINE)):
         assert re.search(rf"^{target}:", MAKEFILE, re.MULTILINE), target
 
 
 def test_every_subcommand_exists():
-    for command in set(re.findall(r"dpsco-verify ([a-z]+)", README)):
+    for command in set(re.findall(r"dpsco-verify ([a-z]+)", TEXT)):
         assert CliRunner().invoke(main, [command, "--help"]).exit_code == 0
 
 
@@ -84,8 +94,24 @@ def test_every_verdict_and_exit_code_is_explained():
 
 def test_every_link_leads_somewhere():
     missing = [
-        link
-        for link in re.findall(r"\]\(([^)#]+)\)", README)
-        if "://" not in link and not (ROOT / link).exists()
+        (page.name, link)
+        for page in PAGES
+        for link in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8"))
+        if "://" not in link and not (page.parent / link).exists()
     ]
     assert missing == []
+
+
+@pytest.mark.slow
+def test_a_project_is_gated_as_the_page_says(tmp_path, monkeypatch):
+    section = README[README.index("\n## Gate your own project") :]
+    files = {"mymodule.py": "python", "pyproject.toml": "toml"}
+    for name, language in files.items():
+        text = re.search(rf"```{language}\n(.*?)```", section, re.DOTALL)[1]
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    arguments = ["gate", "--config", "pyproject.toml", "--profile", "quick"]
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    config = tmp_path / "pyproject.toml"
+    config.write_text(config.read_text().replace("epsilon = 1.0", "epsilon = 0.5"))
+    assert CliRunner().invoke(main, arguments).exit_code == 1
