@@ -50,7 +50,7 @@ def test_the_python_examples_run(capsys):
     assert 0.2 < float(accuracy) < 0.95  # the mean of twenty splits is 0.6, and the deviation 0.06
     assert statement.startswith("(1, 1e-06)-differentially private for replace-one neighbours by")
     accuracy, statement = affairs.split(" ", 1)
-    assert 0.6 < float(accuracy) < 0.8
+    assert 0.3 < float(accuracy) < 0.95
     assert statement.startswith("(1, 1e-06)-differentially private")
     iterations, queries, excess = ran.split()
     assert int(iterations) > int(queries) == 1501
