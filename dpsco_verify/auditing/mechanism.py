@@ -148,6 +148,7 @@ class Caller:
         self.width = 1
         """Entries of the widest output that was drawn."""
         self._worker = Worker()
+        self._raised: Exception | None = None  # the last, for its traceback
         self._outcomes = mechanism.outcomes if isinstance(mechanism, PerCall) else mechanism
         self.reproducible = bool(getattr(mechanism, "takes_rng", True))
 
@@ -237,7 +238,9 @@ class Caller:
         if np.array_equal(np.unique(first.fingerprints), np.unique(second.fingerprints)):
             once = isinstance(self._mechanism, PerCall)
             first_words = f"mechanism={self._name} raised {said[0]} in call 1" if once else said[0]
-            raise MechanismError(f"{first_words}, and in every run on either data set; fix it")
+            raise MechanismError(
+                f"{first_words}, and in every run on either data set; fix it"
+            ) from self._raised
 
     def _singly(self, call: str, side: int, size: int, raised: Raised, purpose: str, chunk: int) -> list[Any]:
         """Return `size` single runs in place of a call that raised; in the trial fewer, as they may be slow."""
@@ -270,6 +273,7 @@ class Caller:
         said = f"{type(error).__name__}: {error}".rstrip(": ")
         if not isinstance(error, Exception) or _is_no_outcome(error):
             raise MechanismError(f"mechanism={self._name} raised {said} in {call}; fix it") from error
+        self._raised = error
         return Raised(type(error).__qualname__, f"mechanism={self._name} raised {said} in {call}")
 
 
