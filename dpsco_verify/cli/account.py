@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpsco_verify.cli.options import run_options
+from dpsco_verify.cli.options import echo_json, json_option, run_options
 from dpsco_verify.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.option(
     "--delta", type=float, help="Print epsilon at this delta.  [default: 1e-6, if --epsilon is not given]"
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.svg", help="Draw delta(epsilon).")
 def account(
     n: int,
@@ -45,8 +45,6 @@ def account(
     bounds are those of an instance of which every noisy step is seen, and which draws were repeats; and of one of
     which the returned average is seen alone.
     """
-    import json
-
     from dpsco_verify.algorithm import accounting
     from dpsco_verify.privacy.whole_run import WholeRun
 
@@ -60,7 +58,10 @@ def account(
         from dpsco_verify.reporting.drawing import standalone
 
         write_whole("plot", plot, standalone(accounting.curves(run)))
-    click.echo(json.dumps(found.as_dict(), indent=2, allow_nan=False) if as_json else _as_text(found))
+    if as_json:
+        echo_json(found.as_dict())
+    else:
+        click.echo(_as_text(found))
 
 
 def write_whole(name: str, path: Path, data: bytes) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpsco_verify.choices import ExecutorKind, Profile
+from dpsco_verify.cli.completion import claim_ids, paper_ids
 from dpsco_verify.cli.options import (
     EXIT_CODES,
     ChoiceOf,
@@ -47,13 +48,24 @@ _WORTH_A_POOL = 16
     "--paper",
     multiple=True,
     metavar="ID",
+    shell_complete=paper_ids,
     help="Verify this paper (`dpsco-verify papers` lists them); repeatable.  [default: all, and the sections beside "
     "them]",
 )
 @click.option(
-    "--select", multiple=True, metavar="ID", help="Verify only this claim (id or id/reading); repeatable."
+    "--select",
+    multiple=True,
+    metavar="ID",
+    shell_complete=claim_ids,
+    help="Verify only this claim (id or id/reading); repeatable.",
 )
-@click.option("--ignore", multiple=True, metavar="ID", help="Leave this claim out; repeatable.")
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="ID",
+    shell_complete=claim_ids,
+    help="Leave this claim out; repeatable.",
+)
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The root seed of the run."
 )

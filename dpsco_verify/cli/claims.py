@@ -4,15 +4,40 @@ from __future__ import annotations
 
 import click
 
+from dpsco_verify.cli.completion import paper_ids
+from dpsco_verify.cli.options import echo_json, json_option
+
 
 @click.command()
-@click.option("--paper", multiple=True, metavar="ID", help="Those of this paper alone; repeatable.")
-def claims(paper: tuple[str, ...]) -> None:
+@click.option(
+    "--paper",
+    multiple=True,
+    metavar="ID",
+    shell_complete=paper_ids,
+    help="Those of this paper alone; repeatable.",
+)
+@json_option
+def claims(paper: tuple[str, ...], *, as_json: bool) -> None:
     """List every claim and reading with its paper and its expected verdict."""
     from dpsco_verify.ledger.installed import installed_ledger
 
     ledger = installed_ledger().only(paper)
     expectations = ledger.expectations
+    if as_json:
+        echo_json(
+            [
+                {
+                    "paper": claim.paper,
+                    "id": claim.statement.id,
+                    "reading": claim.reading.id,
+                    "expected": expectations[claim.key].expected,
+                    "reference": claim.statement.reference,
+                    "title": claim.statement.title,
+                }
+                for claim in ledger.claims
+            ]
+        )
+        return
     for claim in ledger.claims:
         expected = expectations[claim.key].expected
         click.echo(
@@ -21,11 +46,27 @@ def claims(paper: tuple[str, ...]) -> None:
 
 
 @click.command()
-def papers() -> None:
+@json_option
+def papers(*, as_json: bool) -> None:
     """List the papers that are installed, by their ids."""
     from dpsco_verify.ledger.installed import installed_ledger
 
-    for entry in installed_ledger().papers:
+    entries = installed_ledger().papers
+    if as_json:
+        echo_json(
+            [
+                {
+                    "id": entry.paper.id,
+                    "title": entry.paper.title,
+                    "identifier": entry.paper.identifier,
+                    "statements": len(entry.statements),
+                    "readings": len(entry.claims),
+                }
+                for entry in entries
+            ]
+        )
+        return
+    for entry in entries:
         paper = entry.paper
         click.echo(
             f"{paper.id:14} {len(entry.statements):3} statements, {len(entry.claims):3} readings  {paper.title}, "

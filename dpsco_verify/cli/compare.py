@@ -7,7 +7,7 @@ import sys
 import click
 
 from dpsco_verify.choices import ExecutorKind, Profile
-from dpsco_verify.cli.options import ChoiceOf, chosen_executor, executor_options
+from dpsco_verify.cli.options import ChoiceOf, chosen_executor, executor_options, json_option, printed_form
 from dpsco_verify.cli.progress import progress
 from dpsco_verify.evidence.exit_code import ExitCode
 
@@ -51,10 +51,9 @@ bad input; 70 broken off: a fault of the program, and no verdict.
     "--format",
     "output",
     type=click.Choice(["table", "markdown", "json"]),
-    default="table",
-    show_default=True,
-    help="What is printed.",
+    help="What is printed.  [default: table]",
 )
+@json_option
 def compare(
     profile: Profile,
     problems: tuple[str, ...],
@@ -67,7 +66,9 @@ def compare(
     jobs: int,
     executor: ExecutorKind | None,
     scheduler: str | None,
-    output: str,
+    output: str | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Run Algorithm 1 and its neighbours on the same samples at the same privacy, and audit each."""
     from rich.console import Console
@@ -77,6 +78,7 @@ def compare(
     from dpsco_verify.reporting import comparison as words
     from dpsco_verify.reporting.terminal import print_comparison
 
+    form = printed_form(output, as_json=as_json)
     plan = plan_for(
         profile,
         problems=problems,
@@ -89,9 +91,9 @@ def compare(
     choice = chosen_executor(jobs, executor, scheduler)
     with progress() as report:
         record = run_comparison(plan, seed=seed, executor=choice, progress=report)
-    if output == "json":
+    if form == "json":
         click.echo(encode_comparison(record), nl=False)
-    elif output == "markdown":
+    elif form == "markdown":
         click.echo("\n\n".join(words.markdown_blocks(record)))
     else:
         print_comparison(record, Console())

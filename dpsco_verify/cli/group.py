@@ -18,6 +18,7 @@ from dpsco_verify.cli.audit import audit
 from dpsco_verify.cli.calibrate import calibrate
 from dpsco_verify.cli.claims import claims, papers
 from dpsco_verify.cli.compare import compare
+from dpsco_verify.cli.completion import completion
 from dpsco_verify.cli.explain import explain
 from dpsco_verify.cli.gate import gate
 from dpsco_verify.cli.history import history
@@ -35,6 +36,7 @@ _COMMANDS: tuple[click.Command, ...] = (
     calibrate,
     claims,
     compare,
+    completion,
     explain,
     gate,
     history,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpsco_verify.cli.options import default_store
+from dpsco_verify.cli.options import default_store, echo_json, json_option, printed_form
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,11 +34,10 @@ the strongest with which the statement was shown to hold: 1 is sharp.
     "--format",
     "form",
     type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="For readers or for machines.",
+    help="For readers or for machines.  [default: table]",
 )
-def history(store: Path, form: str) -> None:
+@json_option
+def history(store: Path, form: str | None, *, as_json: bool) -> None:
     """Show the earlier runs of an audit: verdicts and slacks over time, and what changed."""
     import msgspec
     from rich.console import Console
@@ -46,10 +45,12 @@ def history(store: Path, form: str) -> None:
     from dpsco_verify.store import EvidenceStore
     from dpsco_verify.store import history as history_of
 
+    chosen = printed_form(form, as_json=as_json)
     with EvidenceStore(store, read_only=True) as evidence:
         found = history_of(evidence)
-    if form == "json":
-        click.echo(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+    if chosen == "json":
+        # What is no number is null.
+        echo_json(msgspec.json.decode(msgspec.json.encode(found)))
     else:
         print_history(found, Console())
 

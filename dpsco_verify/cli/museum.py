@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from dpsco_verify.choices import ERROR_BUDGET, ExecutorKind, Profile, nearest
-from dpsco_verify.cli.options import ChoiceOf, chosen_executor, executor_options
+from dpsco_verify.cli.options import ChoiceOf, chosen_executor, echo_json, executor_options, json_option
 from dpsco_verify.cli.progress import progress
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence.exit_code import ExitCode
@@ -47,6 +48,10 @@ fault of the program, and no verdict.
     show_default=True,
     help="The probability, at most, that any control is accused.",
 )
+@click.option(
+    "--list", "listed", is_flag=True, help="List the exhibits that would be judged, and judge none."
+)
+@json_option
 def museum(
     profile: Profile,
     select: tuple[str, ...],
@@ -55,21 +60,52 @@ def museum(
     executor: ExecutorKind | None,
     scheduler: str | None,
     error_budget: float,
+    *,
+    listed: bool,
+    as_json: bool,
 ) -> None:
     """Judge deliberate faults, to be caught, and right mechanisms, to be left alone."""
     from rich.console import Console
 
-    from dpsco_verify.faults import EXHIBITS, quick_exhibits, run_museum
+    from dpsco_verify.faults import EXHIBITS, museum_record, quick_exhibits, run_museum
 
     exhibits = _selected(EXHIBITS, select)
     if not select and profile is Profile.QUICK:
         exhibits = quick_exhibits(exhibits)
+    if listed:
+        _list(exhibits, as_json=as_json)
+        return
     choice = chosen_executor(jobs, executor, scheduler)
     with progress() as report:
         rows = run_museum(exhibits, error_budget=error_budget, seed=seed, executor=choice, progress=report)
-    print_museum(rows, Console(), error_budget=error_budget, seed=seed)
+    if as_json:
+        echo_json(museum_record(rows, error_budget=error_budget))
+    else:
+        print_museum(rows, Console(), error_budget=error_budget, seed=seed)
     expected = all(row.as_expected for row in rows)
     sys.exit(int(ExitCode.AS_EXPECTED if expected else ExitCode.NOT_AS_EXPECTED))
+
+
+def _list(exhibits: Sequence[Judged], *, as_json: bool) -> None:
+    """Print what is to be judged, without judging it."""
+    if as_json:
+        echo_json(
+            [
+                {
+                    "id": exhibit.id,
+                    "kind": exhibit.kind,
+                    "expected": exhibit.expected,
+                    "quick": not exhibit.slow,
+                    "title": exhibit.title,
+                    "truth": exhibit.truth,
+                }
+                for exhibit in exhibits
+            ]
+        )
+        return
+    for exhibit in exhibits:
+        click.echo(f"{exhibit.id:44}{exhibit.kind:10}{exhibit.expected.words}")
+        click.echo(textwrap.fill(exhibit.title, 80, initial_indent="    ", subsequent_indent="    "))
 
 
 def print_museum(rows: Sequence[MuseumRow], console: Console, *, error_budget: float, seed: int) -> None:
@@ -129,6 +165,6 @@ def _selected(exhibits: Sequence[Judged], ids: Sequence[str]) -> tuple[Judged, .
     for name in ids:
         if name not in known:
             raise InputError(
-                f"select={name!r} is not an exhibit; give an id that the table prints, such as {nearest(name, known)}"
+                f"select={name!r} is not an exhibit; give an id that --list prints, such as {nearest(name, known)}"
             )
     return tuple(exhibit for exhibit in exhibits if not ids or exhibit.id in ids)

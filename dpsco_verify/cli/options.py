@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpsco_verify.choices import REPORT_FORMATS, ExecutorKind
+from dpsco_verify.cli.completion import format_names
 
 if TYPE_CHECKING:
     from dpsco_verify.execution import ExecutorChoice
@@ -34,12 +35,32 @@ class ChoiceOf(click.Choice[str]):
         return self._kind(super().convert(str(value), param, ctx))
 
 
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def echo_json(value: Any) -> None:
+    """Print plain values, or one of the package's structs, as JSON."""
+    import json
+
+    import msgspec
+
+    click.echo(json.dumps(msgspec.to_builtins(value), indent=2, allow_nan=False))
+
+
+def printed_form(form: str | None, *, as_json: bool) -> str:
+    """Return what ``--format`` says, which is a table if nothing is said; ``--json`` is short for one of its values."""
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json cannot be combined with --format {form}")
+    return "json" if as_json else form or "table"
+
+
 format_option = click.option(
     "--format",
     "formats",
     multiple=True,
     default=tuple(REPORT_FORMATS),
     metavar="NAME",
+    shell_complete=format_names,
     help=f"Write only this format: {', '.join(REPORT_FORMATS)}, or one of another installed package; repeatable.  "
     f"[default: the {len(REPORT_FORMATS)} named]",
 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpsco_verify.cli.account import write_whole
+from dpsco_verify.cli.options import echo_json, json_option
 from dpsco_verify.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ and the rest as JSON text in the array description.
 
 @click.command(epilog=_MORE)
 @click.argument("ids", metavar="[ID]...", nargs=-1)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -57,7 +58,7 @@ def problems(ids: tuple[str, ...], *, as_json: bool, out: Path | None, n: int, s
     if n:
         raise InputError(f"n={n} is for a file; give --out FILE")
     if as_json:
-        click.echo(json.dumps([described(one) for one in chosen], indent=2, allow_nan=False))
+        echo_json([described(one) for one in chosen])
         return
     for one in chosen:
         click.echo(_shown(one))

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import click
 
+from dpsco_verify.cli.options import echo_json, json_option
 from dpsco_verify.evidence.exit_code import ExitCode
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="CERTIFICATE...")
-def replay(files: tuple[Path, ...]) -> None:
+@json_option
+def replay(files: tuple[Path, ...], *, as_json: bool) -> None:
     """Check certificates with the independent checker.
 
     For each that is accepted it prints what it decides (certifies, refutes or supports which reading), over which
@@ -26,6 +28,7 @@ def replay(files: tuple[Path, ...]) -> None:
 
     kinds = installed_ledger().kinds
     worst = 0
+    checked: list[dict[str, str]] = []
     for file in files:
         try:
             decided = kinds.check(kinds.decode(file.read_bytes()))
@@ -37,8 +40,12 @@ def replay(files: tuple[Path, ...]) -> None:
             )
             worst = int(ExitCode.BAD_INPUT)
         except checker.Rejected as reason:
-            click.echo(f"rejected  {file}: {reason}")
+            checked.append({"state": "rejected", "file": str(file), "says": str(reason)})
             worst = max(worst, int(ExitCode.NOT_AS_EXPECTED))
         else:
-            click.echo(f"accepted  {file}: {decided}")
+            checked.append({"state": "accepted", "file": str(file), "says": str(decided)})
+        if checked and not as_json:
+            click.echo("{state}  {file}: {says}".format(**checked.pop()))
+    if checked:
+        echo_json(checked)
     sys.exit(worst)

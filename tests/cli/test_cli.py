@@ -111,6 +111,10 @@ def test_replay_rejects_and_reports_what_it_cannot_read(report, tmp_path):
     assert result.exit_code == 1
     assert "rejected" in result.stdout
     assert "accepted" in result.stdout
+    as_json = run("replay", "--json", str(good), str(bad))
+    assert as_json.exit_code == 1
+    lines = ["{state}  {file}: {says}".format(**one) for one in json.loads(as_json.stdout)]
+    assert lines == result.stdout.splitlines()
     garbage = tmp_path / "garbage.json"
     garbage.write_bytes(b"\xff")
     for file in (garbage, tmp_path / "missing.json", tmp_path):
@@ -243,6 +247,9 @@ def test_claims_lists_every_reading():
     assert of_two == [
         line for line in result.stdout.splitlines() if line.startswith(("arora2020", "bassily2014"))
     ]
+    listed = json.loads(run("claims", "--json").stdout)
+    assert [[one["paper"], f"{one['id']}/{one['reading']}"] for one in listed] == rows
+    assert [one["expected"] for one in listed] == [line.split()[2] for line in result.stdout.splitlines()]
 
 
 def test_papers_lists_them_with_their_size():
@@ -253,6 +260,9 @@ def test_papers_lists_them_with_their_size():
     for entry, line in zip(installed_ledger().papers, lines, strict=True):
         assert f"{len(entry.claims)} readings" in line
         assert line.endswith(f"{entry.paper.title}, {entry.paper.identifier}")
+    listed = json.loads(run("papers", "--json").stdout)
+    assert [one["id"] for one in listed] == [line.split()[0] for line in lines]
+    assert all(f" {one['readings']} readings" in line for one, line in zip(listed, lines, strict=True))
 
 
 def test_one_paper_alone_has_the_budget_and_says_so_in_its_commands(tmp_path):
@@ -276,6 +286,11 @@ def test_explain_prints_the_card():
     for part in ("Lemma 5.2", "lem:amp_subsamp", "single-step/zero-out-minibatch", "decided by", "refuted"):
         assert part in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 110
+    card = json.loads(run("explain", "--json", "single-step/zero-out-minibatch").stdout)
+    assert (card["id"], card["reference"], card["label"]) == ("single-step", "Lemma 5.2", "lem:amp_subsamp")
+    assert [(one["key"], one["expected"]) for one in card["readings"]] == [
+        ("single-step/zero-out-minibatch", "refuted")
+    ]
 
 
 def test_the_installed_program_says_the_same(tmp_path):

@@ -97,6 +97,13 @@ def test_the_table_is_for_people():
 
 
 @pytest.mark.usefixtures("_measured")
+def test_json_is_what_the_format_json_is(small):
+    result = run("--json")
+    assert result.exit_code == 0, result.stderr
+    assert msgspec.json.decode(result.stdout, type=ComparisonRecord) == small
+
+
+@pytest.mark.usefixtures("_measured")
 def test_markdown_is_for_documents():
     result = run(*SMALL, "--format", "markdown")
     assert result.exit_code == 0, result.stderr

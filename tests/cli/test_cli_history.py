@@ -97,6 +97,7 @@ def test_the_runs_the_claims_and_the_changes(store):
 
 def test_the_history_for_machines_holds_the_same(store):
     result = run("history", "--store", str(store), "--format", "json")
+    assert run("history", "--store", str(store), "--json").stdout == result.stdout
     assert (result.exit_code, result.stderr) == (0, "")
     found = json.loads(result.stdout)
     assert set(found) == {"runs", "claims", "changes"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import pytest
 from click.testing import CliRunner
@@ -64,9 +65,7 @@ def test_bad_usage_is_one_line_and_exit_code_2():
     result = run("--select", "no-such-thing")
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
-    assert (
-        "select='no-such-thing' is not an exhibit; give an id that the table prints, such as" in result.stderr
-    )
+    assert "select='no-such-thing' is not an exhibit; give an id that --list prints, such as" in result.stderr
     result = run("--error-budget", "2", *selected(FAST))
     assert result.exit_code == 2
     assert "total=2.0" in result.stderr
@@ -79,6 +78,29 @@ def test_the_quick_profile_judges_the_fast_ones(monkeypatch):
     assert "2 of 2 faults caught" in run("--profile", "standard").stdout
     # Whoever asks for an exhibit gets it.
     assert "1 of 1 faults caught" in run("--profile", "quick", "--select", "laplace-2").stdout
+
+
+def test_the_list_judges_nothing(monkeypatch):
+    monkeypatch.setattr(faults, "run_museum", None)
+    result = run("--list")
+    assert result.exit_code == 0
+    lines = [line.split() for line in result.stdout.splitlines() if not line.startswith(" ")]
+    assert [line[0] for line in lines] == [exhibit.id for exhibit in faults.EXHIBITS]
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    quick = json.loads(run("--list", "--json", "--profile", "quick").stdout)
+    assert [one["id"] for one in quick] == [exhibit.id for exhibit in faults.quick_exhibits()]
+    assert [one["id"] for one in json.loads(run("--list", "--json", *selected(FAST)).stdout)] == [
+        exhibit.id for exhibit in faults.EXHIBITS if exhibit.id in FAST
+    ]
+
+
+def test_json_has_what_became_of_each():
+    exhibits = json.loads(run(*selected(FAST), "--json").stdout)["exhibits"]
+    assert [(one["id"], one["kind"], one["verdict"]) for one in exhibits] == [
+        ("length-of-output", "fault", "violated"),
+        ("laplace-2", "fault", "violated"),
+        ("control-laplace", "control", "not_violated"),
+    ]
 
 
 @pytest.mark.parametrize("width", [80, 160])
