@@ -1,0 +1,165 @@
+"""An event is judged on outputs that had no say in building it, and by bounds that are exact."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from dpsco_verify.auditing import selection
+from dpsco_verify.auditing.features import Feature
+from dpsco_verify.auditing.outputs import encode
+from dpsco_verify.auditing.regions import Aims, Candidate, Order, rating, remoteness
+from dpsco_verify.inference import binomial
+from dpsco_verify.inference.bets import bet_fractions
+
+ORDER = Order(0.5, 0.01)
+AIMS = Aims(orders=(ORDER,), reach=0.1, needed=0.01)
+
+
+def counted(size):
+    """Outputs 0, 1, …, which tell their places."""
+    return encode(np.arange(float(size)), size)
+
+
+def places(outputs):
+    return outputs.numbers[:, 0].tolist()
+
+
+@dataclass(frozen=True)
+class Below:
+    """The outputs below an end."""
+
+    end: float
+    pieces: int = 1
+
+    def contains(self, outputs):
+        return outputs.numbers[:, 0] < self.end
+
+
+def candidate(end, *, pieces=1, swapped=False):
+    return Candidate(Below(end, pieces), swapped, ORDER, 0.0, 0.0)
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """Who saw which outputs, as ranges of places on each data set; (start, end) of what built unions among them."""
+    found = SimpleNamespace(atoms=[], learned=[], cut=[], given=[], judged=[])
+
+    def ranges(*both):
+        return [(places(x)[0], places(x)[-1] + 1) for x in both]
+
+    def learned_features(first, second, *, classifier):
+        found.learned += ranges(first, second)
+        yield Feature(name="learned", values=lambda x: x.numbers[:, 0])
+
+    def feature_candidates(feature, first, second, aims, *, built_from=0.5):
+        built = [(v[0], v[0] + int(built_from * v.size)) for v in (first, second)]
+        (found.cut if feature.name == "learned" else found.given).append(built)
+        return []
+
+    class Judge:
+        def __init__(self, first, second, aims, *, tried):
+            found.judged += ranges(first, second)
+
+        def __call__(self, candidate):
+            return SimpleNamespace(growth=0.0, remoteness=0.0, frequency=0.5, frequency_neighbour=0.5)
+
+    def atom_candidates(first, second, aims, examples):
+        found.atoms += ranges(first, second)
+        return [candidate(1.0)]
+
+    for name, fake in (
+        ("learned_features", learned_features),
+        ("feature_candidates", feature_candidates),
+        ("atom_candidates", atom_candidates),
+        ("label_candidates", lambda *_: []),
+        ("_Judge", Judge),
+    ):
+        monkeypatch.setattr(selection, name, fake)
+    return found
+
+
+def test_a_quarter_learns_the_next_builds_and_the_other_half_judges(seen):
+    selection.select(counted(40), counted(80), AIMS)
+    assert seen.atoms == [(0, 20), (0, 40)]
+    assert seen.given
+    assert all(built == [(0, 20), (0, 40)] for built in seen.given)
+    assert seen.learned == [(0, 10), (0, 20)]
+    assert seen.cut == [[(10, 20), (20, 40)]]
+    assert seen.judged == [(20, 40), (40, 80)]
+
+
+def test_so_it_is_where_the_largest_violation_is_sought(seen):
+    selection.select_largest(counted(40), counted(80), AIMS, lambda p, q, size: 0.0)
+    assert seen.atoms == [(0, 20), (0, 40)]
+    assert seen.given
+    assert all(built == [(0, 20), (0, 40)] for built in seen.given)
+    assert seen.learned == [(0, 10), (0, 20)]
+    assert seen.cut == [[(10, 20), (20, 40)]]
+    assert seen.judged == [(20, 40), (40, 80)]
+
+
+def test_growth_counts_from_what_is_needed_and_below_it_remoteness(seen, monkeypatch):
+    made = [candidate(end) for end in (1.0, 2.0, 3.0)]
+    choices = {
+        1.0: SimpleNamespace(growth=0.009, remoteness=2.0),
+        2.0: SimpleNamespace(growth=-1.0, remoteness=1.0),
+        3.0: SimpleNamespace(growth=0.01, remoteness=3.0),
+    }
+    monkeypatch.setattr(selection, "_Judge", lambda *_, tried: lambda c: choices[c.region.end])
+    for several, best in ((made, 3.0), (made[:2], 2.0)):
+        monkeypatch.setattr(selection, "atom_candidates", lambda *_, several=several: several)
+        assert selection.select(counted(8), counted(8), AIMS) is choices[best]
+
+
+@pytest.mark.parametrize(("end", "swapped"), [(6.0, False), (6.0, True), (0.0, False), (100.0, False)])
+def test_a_judgement_is_made_of_exact_bounds(end, swapped):
+    first, second = encode(np.arange(10.0), 10), encode(np.arange(0.0, 60.0, 3.0), 20)
+    counts = [(min(int(end), 10), 10), (min(int(end / 3), 20), 20)]
+    (in_p, n_p), (in_q, n_q) = reversed(counts) if swapped else counts
+    found = selection._Judge(first, second, AIMS, tried=7)(candidate(end, swapped=swapped))
+    low = binomial.clopper_pearson_lower(in_p, n_p, alpha=0.1)
+    high = binomial.clopper_pearson_upper(in_q, n_q, alpha=0.1)
+    assert found.growth == pytest.approx(selection.growth_rate(low, high, ORDER), rel=1e-9)
+    assert (found.frequency, found.frequency_neighbour, found.tried) == (in_p / n_p, in_q / n_q, 7)
+    frequencies = np.array([in_p / n_p]), np.array([in_q / n_q])
+    assert found.rating == rating(*frequencies, [ORDER], n_p, n_q)[0, 0]
+    far = remoteness(*frequencies, [ORDER], n_p, n_q, reach=AIMS.reach)[0][0, 0]
+    assert found.remoteness == far
+
+
+@pytest.mark.parametrize(("pieces", "more"), [(1, 0.0), (3, 0.3), (5, 0.6), (9, 0.6)])
+def test_each_further_piece_makes_an_event_a_little_more_remote(pieces, more):
+    judge = selection._Judge(counted(10), counted(20), AIMS, tried=1)
+    one, several = judge(candidate(6.0)).remoteness, judge(candidate(6.0, pieces=pieces)).remoteness
+    assert several == pytest.approx(one + more * abs(one), rel=1e-12)
+
+
+def test_the_growth_of_a_bet_in_closed_form():
+    """At ε = δ = 0 a bet λ earns log(1 + λ) where E occurs on d alone, and log(1 − λ) where on d_prime alone."""
+    order, fractions = Order(0.0, 0.0), bet_fractions(depth=14)
+    assert selection.growth_rate(0.5, 0.0, order) == pytest.approx(
+        0.5 * math.log1p(fractions.max()), rel=1e-12
+    )
+    expected = (0.42 * np.log1p(fractions) + 0.12 * np.log1p(-fractions)).max()
+    assert selection.growth_rate(0.6, 0.3, order) == pytest.approx(expected, rel=1e-12)
+    assert selection.growth_rate(0.3, 0.6, order) <= 0.0
+
+
+def test_any_growth_is_more_than_none_and_without_it_the_rating_decides():
+    judge = selection._Judge(counted(10), counted(20), AIMS, tried=1)
+    choice = replace(judge(candidate(6.0)), growth=0.0, rating=3.0)
+    assert choice.score == pytest.approx(-97e-6, rel=1e-12)
+    assert replace(choice, growth=1e-9).score == 1e-9
+
+
+def test_bits_leak_where_they_differ_and_only_there():
+    rng = np.random.default_rng(0)
+    coarse = encode(rng.integers(0, 2**20, 4000) / 2.0**20, 4000)
+    fine = encode(rng.random(4000), 4000)
+    assert selection.floating_point_leak(coarse, fine, AIMS) is not None
+    assert selection.floating_point_leak(fine, fine, AIMS) is None
