@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpsco_verify.cli.options import echo_json, json_option, run_options
+from dpsco_verify.cli.progress import NO_PROGRESS, progress, quiet_option
 from dpsco_verify.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 )
 @json_option
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.svg", help="Draw delta(epsilon).")
+@quiet_option(NO_PROGRESS)
 def account(
     n: int,
     sigma: float,
@@ -53,11 +55,13 @@ def account(
     if plot is not None and plot.suffix.lower() != ".svg":
         raise InputError(f"plot={str(plot)!r} is not an SVG file; give a name that ends in .svg")
     run = WholeRun(n=n, sigma=sigma, lipschitz=lipschitz, points=points, batch_size=batch_size, epochs=epochs)
-    found = accounting.account(run, epsilon=epsilon, delta=delta)
-    if plot is not None:
+    with progress("bounding", counted=False):
+        found = accounting.account(run, epsilon=epsilon, delta=delta)
+        drawn = None if plot is None else accounting.curves(run)
+    if plot is not None and drawn is not None:
         from dpsco_verify.reporting.drawing import standalone
 
-        write_whole("plot", plot, standalone(accounting.curves(run)))
+        write_whole("plot", plot, standalone(drawn))
     if as_json:
         echo_json(found.as_dict())
     else:

@@ -22,7 +22,7 @@ from dpsco_verify.cli.options import (
     executor_options,
     format_option,
 )
-from dpsco_verify.cli.progress import progress
+from dpsco_verify.cli.progress import NO_REPORT, is_quiet, progress, quiet_option
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence.exit_code import ExitCode
 
@@ -89,6 +89,7 @@ _WORTH_A_POOL = 16
     help="The folder for the reports; replaced as a whole, or not at all.",
 )
 @format_option
+@quiet_option(NO_REPORT)
 @click.option(
     "--expectations",
     type=click.Path(path_type=Path, exists=False),
@@ -168,10 +169,13 @@ def audit(
     if jobs > 1 and {"html", "figures"} & {one.name for one in written}:
         _draw_ahead(result.record, jobs)
     write_reports(result.record, out, written, extra_files=dict(result.certificates))
-    print_report(result.record, Console())
-    click.echo(f"Reports: {out}")
-    if kept is not None and result.recalled:
-        click.echo(f"Store: {kept}; {result.recalled} of {result.units} units of work were finished before")
+    if not is_quiet():
+        print_report(result.record, Console())
+        click.echo(f"Reports: {out}")
+        if kept is not None and result.recalled:
+            click.echo(
+                f"Store: {kept}; {result.recalled} of {result.units} units of work were finished before"
+            )
     if update_expectations and expectations is not None:
         _update(ledger, result.record, expected, expectations)
         sys.exit(int(ExitCode.AS_EXPECTED))
@@ -211,6 +215,8 @@ def _update(ledger: Ledger, record: AuditRecord, expected: Mapping[str, Expectat
 
     new = updated(expected, record.claims, [claim.key for claim in ledger.claims])
     save_expectations(new, path)
+    if is_quiet():
+        return
     for key in [*new, *(key for key in expected if key not in new)]:
         before, after = expected.get(key), new.get(key)
         if before != after:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpsco_verify.cli.options import run_options
+from dpsco_verify.cli.progress import NO_PROGRESS, is_quiet, progress, quiet_option
 
 if TYPE_CHECKING:
     from dpsco_verify.privacy.whole_run import Calibration
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write the certificate here, for `dpsco-verify replay`.",
 )
+@quiet_option(NO_PROGRESS)
 def calibrate(
     n: int,
     epsilon: float,
@@ -47,15 +49,16 @@ def calibrate(
     from dpsco_verify.errors import InputError
     from dpsco_verify.privacy import whole_run
 
-    found = whole_run.calibrate(
-        n=n,
-        epsilon=epsilon,
-        delta=delta,
-        lipschitz=lipschitz,
-        points=points,
-        batch_size=batch_size,
-        epochs=epochs,
-    )
+    with progress("calibrating", counted=False):
+        found = whole_run.calibrate(
+            n=n,
+            epsilon=epsilon,
+            delta=delta,
+            lipschitz=lipschitz,
+            points=points,
+            batch_size=batch_size,
+            epochs=epochs,
+        )
     if certificate is not None:
         if found.certificate is None:
             raise InputError(
@@ -63,7 +66,7 @@ def calibrate(
             )
         text = msgspec.json.format(msgspec.json.encode(found.certificate), indent=2)
         write_whole("certificate", certificate, text + b"\n")
-    if found.certificate is None:
+    if found.certificate is None and not is_quiet():
         click.echo(f"no certificate: {_why_none(found)}", err=True)
     result = {
         "sigma": found.sigma,

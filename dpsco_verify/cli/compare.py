@@ -8,7 +8,7 @@ import click
 
 from dpsco_verify.choices import ExecutorKind, Profile
 from dpsco_verify.cli.options import ChoiceOf, chosen_executor, executor_options, json_option, printed_form
-from dpsco_verify.cli.progress import progress
+from dpsco_verify.cli.progress import NO_REPORT, is_quiet, progress, quiet_option
 from dpsco_verify.evidence.exit_code import ExitCode
 
 _MORE = """\b
@@ -54,6 +54,7 @@ bad input; 70 broken off: a fault of the program, and no verdict.
     help="What is printed.  [default: table]",
 )
 @json_option
+@quiet_option(NO_REPORT)
 def compare(
     profile: Profile,
     problems: tuple[str, ...],
@@ -95,6 +96,6 @@ def compare(
         click.echo(encode_comparison(record), nl=False)
     elif form == "markdown":
         click.echo("\n\n".join(words.markdown_blocks(record)))
-    else:
+    elif not is_quiet():
         print_comparison(record, Console())
     sys.exit(int(ExitCode.NOT_AS_EXPECTED if record.violated else ExitCode.AS_EXPECTED))

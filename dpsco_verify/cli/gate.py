@@ -23,9 +23,9 @@ from dpsco_verify.choices import (
     Profile,
     Relation,
 )
-from dpsco_verify.cli.gate_words import MORE, command_of, in_options, option_name, with_options
+from dpsco_verify.cli.gate_words import MORE, command_of, in_options, of_the_scores, option_name, with_options
 from dpsco_verify.cli.options import ChoiceOf, chosen_formats, format_option
-from dpsco_verify.cli.progress import progress
+from dpsco_verify.cli.progress import NO_REPORT, is_quiet, progress, quiet_option
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence.exit_code import ExitCode
 
@@ -148,6 +148,7 @@ _OF_CANARIES = ("canaries", "method", "family", "guesses")
     help="The folder for the reports; replaced as a whole, or not at all.",
 )
 @format_option
+@quiet_option(NO_REPORT)
 def gate(
     mechanism: str | None,
     config: Path | None,
@@ -195,25 +196,12 @@ def _gate(
         record, certificates = _judged(partial(_judge, chosen, config, select, profile))
         record = record if config is not None else with_options(record)
         write_reports(record, out, written, extra_files=certificates)
-    print_report(record, Console())
-    for line in _of_the_scores(record):
-        click.echo(line)
-    click.echo(f"Reports: {out}")
+    if not is_quiet():
+        print_report(record, Console())
+        for line in of_the_scores(record):
+            click.echo(line)
+        click.echo(f"Reports: {out}")
     sys.exit(record.exit_code)
-
-
-def _of_the_scores(record: AuditRecord) -> Iterator[str]:
-    """Yield what canaries' scores look like, which is no guarantee."""
-    for finding in record.claims:
-        found = finding.evidence
-        if "area_under_roc" in found:
-            rates = ", ".join(
-                f"TPR {quantity.value:.3g} at FPR {name.rpartition('_')[2]}"
-                for name, quantity in found.items()
-                if name.startswith("true_positive_rate_at_")
-            )
-            area = found["area_under_roc"].value
-            yield f"{finding.title}: AUROC {area:.3g}, {rates}; of these scores, and no guarantee"
 
 
 def _estimate(mechanism: str | None, config: Path | None, settings: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,6 +117,20 @@ _IN_ANY_MESSAGE = {
     "a larger time_limit": "a larger --time-limit",
     "time_limit=": "--time-limit=",
 }
+
+
+def of_the_scores(record: AuditRecord) -> Iterator[str]:
+    """Yield what canaries' scores look like, which is no guarantee."""
+    for finding in record.claims:
+        found = finding.evidence
+        if "area_under_roc" in found:
+            rates = ", ".join(
+                f"TPR {quantity.value:.3g} at FPR {name.rpartition('_')[2]}"
+                for name, quantity in found.items()
+                if name.startswith("true_positive_rate_at_")
+            )
+            area = found["area_under_roc"].value
+            yield f"{finding.title}: AUROC {area:.3g}, {rates}; of these scores, and no guarantee"
 
 
 def option_name(keyword: str) -> str:

@@ -11,7 +11,7 @@ import click
 
 from dpsco_verify.choices import ERROR_BUDGET, ExecutorKind, Profile, nearest
 from dpsco_verify.cli.options import ChoiceOf, chosen_executor, echo_json, executor_options, json_option
-from dpsco_verify.cli.progress import progress
+from dpsco_verify.cli.progress import NO_REPORT, is_quiet, progress, quiet_option
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence.exit_code import ExitCode
 
@@ -52,6 +52,7 @@ fault of the program, and no verdict.
     "--list", "listed", is_flag=True, help="List the exhibits that would be judged, and judge none."
 )
 @json_option
+@quiet_option(NO_REPORT)
 def museum(
     profile: Profile,
     select: tuple[str, ...],
@@ -80,7 +81,7 @@ def museum(
         rows = run_museum(exhibits, error_budget=error_budget, seed=seed, executor=choice, progress=report)
     if as_json:
         echo_json(museum_record(rows, error_budget=error_budget))
-    else:
+    elif not is_quiet():
         print_museum(rows, Console(), error_budget=error_budget, seed=seed)
     expected = all(row.as_expected for row in rows)
     sys.exit(int(ExitCode.AS_EXPECTED if expected else ExitCode.NOT_AS_EXPECTED))

@@ -9,6 +9,7 @@ import click
 
 from dpsco_verify.choices import LOSS_NAMES, Averaging, NoiseConvention, StoppingRule
 from dpsco_verify.cli.options import ChoiceOf
+from dpsco_verify.cli.progress import progress, quiet_option
 from dpsco_verify.errors import InputError
 
 
@@ -93,6 +94,7 @@ from dpsco_verify.errors import InputError
     metavar="FILE",
     help="Write the JSON here, and print in words what was spent.",
 )
+@quiet_option("Show no progress; warnings of what is not private stay.")
 def run(
     data: Path,
     classes: str | None,
@@ -132,7 +134,8 @@ def run(
     options = Options(stopping=stopping, averaging=averaging, noise=noise, batch_size=batch_size)
     labels = None if classes is None else tuple(label.strip() for label in classes.split(","))
     request = Request(initial_point=start, options=options, classes=labels, **settings)
-    result = run_on_file(data, request)
+    with progress("running", counted=False):
+        result = run_on_file(data, request)
     if result["reproducible"]:
         click.echo(
             f"seed={result['seed']} makes the run reproducible, which is for tests: the output is not private; leave "
