@@ -85,7 +85,8 @@ def log_likelihood_ratio(increments: ArrayLike, *, n: int, points: int, sigma: f
     law = use_law(n, points, len(x))
     unused = np.log1p(-law.sum()) if points < n else -np.inf
     a = 1.0 / sigma**2
-    terms = np.log(law) - 0.5 * a
+    with np.errstate(divide="ignore"):  # p_t = 0 where the second of two points is drawn last
+        terms = np.log(law) - 0.5 * a
     up = logsumexp(np.append(terms + a * x, unused))
     down = logsumexp(np.append(terms - a * x, unused))
     return float(up - down)

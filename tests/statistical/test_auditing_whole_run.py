@@ -6,6 +6,7 @@ The statistical assertions hold with probability at least 1 − 1e-9 each; what 
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 
 import flint
 import numpy as np
@@ -61,6 +62,31 @@ def test_the_ratio_by_the_mixture_of_densities(sigma):
 
 def test_far_tails_do_not_overflow():
     assert np.isfinite(log_likelihood_ratio([1e6, -1e6, 3.0], n=4, points=3, sigma=0.01))
+
+
+def test_the_payoffs_by_hand(monkeypatch):
+    """At n = 2 and T = 2 both times are as likely: increments of (c, c) have a log-ratio of 2c/σ²."""
+    runs = iter([1.0, -1.0, 0.5, 0.25])
+
+    def written(data, **_):
+        assert data.tolist() == [[1.0], [0.0]]
+        c = next(runs)
+        return SimpleNamespace(transcript=SimpleNamespace(iterates=np.array([[0.0], [c], [2 * c]])))
+
+    monkeypatch.setattr(whole_runs, "private_sgd", written)
+    result = audit_whole_runs(n=2, sigma=1.0, epsilon=0.5, runs=4, alpha=0.1, rng=np.random.default_rng(0))
+    payoffs = [-np.expm1(-1.5), 0.0, -np.expm1(-0.5), 0.0]
+    assert result.mean == pytest.approx(np.mean(payoffs), rel=1e-12)
+    assert 0.0 <= result.low < result.mean < result.high <= 1.0
+
+
+def test_almost_without_noise_every_run_tells_the_data_sets_apart():
+    """Both points are used: the increments have a 1 among noise of 0.1, and a log-ratio above 50.
+
+    At T > 2 only the first draw and the last are fresh, and those between have probability 0.
+    """
+    result = audit_whole_runs(n=2, sigma=0.1, epsilon=1.0, runs=3, alpha=0.1, rng=np.random.default_rng(0))
+    assert result.mean == pytest.approx(1.0, abs=1e-12)
 
 
 def bounds(n, sigma, epsilon):
