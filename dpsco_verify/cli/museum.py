@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _WIDE = 130
 """From this width on the table has room for the titles."""
 
+_NAME, _VERDICT = 20, len("not violated")
+"""The widths of the first two columns of a narrower table."""
+
 _MORE = """\b
 Exit codes: 0 every fault caught and every control left alone; 1 at least one
 verdict is another than expected; 2 wrong usage or bad input; 70 broken off: a
@@ -130,19 +133,28 @@ def print_museum(rows: Sequence[MuseumRow], console: Console, *, error_budget: f
     table.add_column("Exhibit", overflow="fold", ratio=5 if wide else None)
     if wide:
         table.add_column("Expected", no_wrap=True)
-    table.add_column("Verdict", overflow="fold", no_wrap=wide)
+    table.add_column("Verdict", overflow="fold", no_wrap=wide, width=None if wide else _VERDICT)
     table.add_column("Caught by", overflow="fold", ratio=4 if wide else None)
     table.add_column("Samples", justify="right", no_wrap=True)
     table.add_column("Time", justify="right", no_wrap=True)
+    taken = max(len("Samples"), *(len(format_scalar(row.samples)) for row in rows))
+    taken += max(len("Time"), *(len(format_seconds(row.seconds)) for row in rows))
+    # Three blanks between two columns of five, and one at each end.
+    room = max(console.width - _NAME - _VERDICT - taken - 14, 1)
+
+    def broken(content: str, width: int) -> Text:
+        """Break a text at blanks and hyphens, where the table itself breaks words."""
+        return Text("\n").join(map(text, textwrap.wrap(one_line(content), width)))
+
     for row in rows:
         verdict = row.verdict.words
         if not row.as_expected:
             verdict += f", expected: {row.exhibit.expected.words}"
         table.add_row(
-            text(f"{row.exhibit.id}: {row.exhibit.title}" if wide else row.exhibit.id),
+            text(f"{row.exhibit.id}: {row.exhibit.title}") if wide else broken(row.exhibit.id, _NAME),
             *([text(row.exhibit.expected.words)] if wide else []),
             text(verdict, "" if row.as_expected else "bold red"),
-            text(row.caught_by),
+            text(row.caught_by) if wide else broken(row.caught_by, room),
             text(format_scalar(row.samples)),
             text(format_seconds(row.seconds)),
         )

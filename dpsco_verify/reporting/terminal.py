@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -34,6 +37,12 @@ _ASCII_SYMBOLS = {
 
 _WIDE = 110
 """From this width on the table has room for the sentence of each finding."""
+
+_NAME = 24
+"""What a narrow console leaves to a row's name; the rest is for figures."""
+
+_BETWEEN, _EDGES = 3, 2
+"""The blanks between two columns, and those at both ends of a row."""
 
 
 def print_report(record: AuditRecord, console: Console) -> None:
@@ -84,19 +93,15 @@ def print_report(record: AuditRecord, console: Console) -> None:
 
 
 def print_comparison(record: ComparisonRecord, console: Console) -> None:
-    """Print a comparison by itself; a terminal of 120 columns shows it whole, a narrower one folds the cells."""
+    """Print a comparison by itself; a table that is wider than the console comes in pieces, without broken words."""
     printer = _Printer(console)
     console.print(printer.text(comparison.headline(record), "bold"))
     tables = (*comparison.problem_tables(record), *comparison.question_tables(record))
     for words in (comparison.audits_table(record), *tables):
         console.print()
         console.print(printer.text(words.title, "bold"))
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for name in words.header:
-            table.add_column(printer.text(name), overflow="fold")
-        for row in words.rows:
-            table.add_row(*map(printer.text, row))
-        console.print(table)
+        for table in printer.pieces(words):
+            console.print(table)
         for note in words.notes:
             console.print(Padding(printer.text(note), (0, 0, 0, 2)))
     crossovers = comparison.crossover_words(record)
@@ -153,6 +158,45 @@ class _Printer:
                 table.add_row(*cells, end_section=position == len(claim.findings) - 1)
         return table
 
+    def pieces(self, words: comparison.WordTable) -> Iterator[Table]:
+        """Yield the table, or several that share what names a row where the console is too narrow for the figures."""
+        columns = range(len(words.header))
+        whole = [max(map(cell_len, column)) for column in zip(words.header, *words.rows, strict=True)]
+        if not words.figures or _width(whole) <= self._console.width:
+            yield self._piece(words, dict.fromkeys(columns))
+            return
+        # An interval stands below its figure, and headers break at blanks.
+        parts = [
+            [*words.header[i].split(), *(part for row in words.rows for part in _lines(row[i]))]
+            for i in columns
+        ]
+        least = [max(map(cell_len, column)) for column in parts]
+        keys = next((k for k in columns if k and len({row[:k] for row in words.rows}) == len(words.rows)), 1)
+        longest = max(cell_len(word) for row in words.rows for word in row[0].split())
+        least[0] = min(whole[0], max(_NAME, longest))
+        names = {i: least[i] for i in range(keys)}
+        piece: dict[int, int | None] = {**names}
+        for i in columns[keys:]:
+            if len(piece) > keys and _width([*map(least.__getitem__, piece), least[i]]) > self._console.width:
+                yield self._piece(words, piece)
+                piece = {**names}
+            piece[i] = least[i]
+        yield self._piece(words, piece)
+
+    def _piece(self, words: comparison.WordTable, widths: dict[int, int | None]) -> Table:
+        """Return the table of some columns; those of a given width have a cell's parts below each other."""
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for i, width in widths.items():
+            table.add_column(self.text(words.header[i]), overflow="fold", width=width)
+        for row in words.rows:
+            table.add_row(
+                *(
+                    self.text(row[i]) if width is None else Text("\n").join(map(self.text, _lines(row[i])))
+                    for i, width in widths.items()
+                )
+            )
+        return table
+
     def findings(self, title: str, findings: tuple[Finding, ...], *, reasons: bool) -> None:
         """Print a list of findings in words, with the commands that reproduce them where `reasons` are asked."""
         if not findings:
@@ -175,3 +219,14 @@ class _Printer:
         if finding.as_expected:
             return self.text(summary.expectation(finding), "dim")
         return self.text(f"{summary.outcome(finding)}: {summary.expectation(finding)}", "bold red")
+
+
+def _lines(cell: str) -> list[str]:
+    """Return a figure and its interval, each by itself."""
+    figure, bracket, interval = cell.partition(" [")
+    return [figure, f"[{interval}"] if bracket else [cell]
+
+
+def _width(columns: Sequence[int]) -> int:
+    """Return how wide a table of such columns is."""
+    return sum(columns) + _BETWEEN * (len(columns) - 1) + _EDGES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 
 import pytest
@@ -101,6 +102,26 @@ def test_json_has_what_became_of_each():
         ("laplace-2", "fault", "violated"),
         ("control-laplace", "control", "not_violated"),
     ]
+
+
+def test_a_narrow_table_breaks_no_word():
+    name, said = (
+        "algorithm-gradient-clipped-by-coordinates",
+        "coordinate-independence: 907 of 907 noise vectors",
+    )
+    row = faults.MuseumRow(
+        exhibit=next(e for e in faults.EXHIBITS if e.id == name),
+        verdict=AuditVerdict.VIOLATED,
+        caught_by=said,
+        samples=1_000_000,
+        seconds=100.0,
+    )
+    text = io.StringIO()
+    print_museum([row], Console(file=text, width=80), error_budget=1e-6, seed=0)
+    lines = text.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    for part in (*name.replace("-", "- ").split(), *said.replace("-", "- ").split()):
+        assert any(part in line for line in lines), part
 
 
 @pytest.mark.parametrize("width", [80, 160])

@@ -259,6 +259,42 @@ def test_the_terminal_shows_all_tables():
     assert "Crossovers" in found
 
 
+def test_a_narrow_terminal_has_tables_in_pieces_and_whole_words():
+    ours = msgspec.structs.replace(
+        OURS, title="Mini-batch SGD, the least proven noise for privacy by subsampling"
+    )
+    record = msgspec.structs.replace(RECORD, systems=(ours, THEIRS, PUBLIC))
+    stream = io.StringIO()
+    print_comparison(record, Console(file=stream, width=60, color_system=None))
+    lines = stream.getvalue().splitlines()
+    assert max(map(len, lines)) <= 60
+    for word in (*ours.title.split(), "0.05", "[0.025, 0.075]", "queries", "subsampling"):
+        assert any(word in line for line in lines), word
+    along_n, *_ = words.problem_tables(record)
+    headers = [line.split() for line in lines if line.startswith(" System  ")]
+    told = [word for header in headers[1:] for word in header]
+    assert [word for word in told if word.isdigit()] == ["100", "400", "1600", "1", "4"]
+    assert sum(line.startswith(" Theirs ") for line in lines) == len(headers)
+    assert len(headers) > 1 + len(words.problem_tables(record))
+    assert all(cell in " ".join(lines) for row in along_n.rows for cell in row[1:] if "[" not in cell)
+
+
+def test_pieces_of_a_table_share_all_that_tells_its_rows_apart():
+    wide = words.WordTable(
+        title="",
+        header=("d", "n", *(f"figure {i}" for i in range(6))),
+        rows=tuple((d, n, *["0.12345678"] * 6) for d in ("1", "2") for n in ("10", "20")),
+    )
+    record = msgspec.structs.replace(RECORD, tables=())
+    stream = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(words, "question_tables", lambda _: (wide,))
+        print_comparison(record, Console(file=stream, width=50, color_system=None))
+    heads = [line.split() for line in stream.getvalue().splitlines() if line.startswith(" d ")]
+    assert [head[:2] for head in heads] == [["d", "n"]] * 2
+    assert [word for head in heads for word in head if word.isdigit()] == list("012345")
+
+
 def test_the_open_questions_have_tables():
     (table,) = words.question_tables(RECORD)
     assert table.header == ("n", "subsampling (L)")
