@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_verify.algorithm.kernel import arithmetic, projections
-from dpsco_verify.algorithm.kernel.kinds import ROOM, plan_set
+from dpsco_verify.algorithm.kernel import arithmetic, mirror, projections
+from dpsco_verify.algorithm.kernel.kinds import ROOM, PotentialKind, SetKind, plan_set
 from dpsco_verify.geometry import Box, HalfSpace, L1Ball, L2Ball, Simplex
 from dpsco_verify.geometry.norms import euclidean_norm
 
@@ -18,7 +18,7 @@ SIZES = (1, 2, 7, 8, 9, 15, 16, 17, 127, 128, 129, 135, 136, 137, 200, 255, 256,
 @pytest.fixture(autouse=True)
 def _interpreted(monkeypatch):
     """Each part is what Python makes of it, so that a change of a line is seen at once."""
-    for module in (arithmetic, projections):
+    for module in (arithmetic, mirror, projections):
         for name, found in list(vars(module).items()):
             if hasattr(found, "py_func"):
                 monkeypatch.setattr(module, name, found.py_func)
@@ -101,3 +101,47 @@ def test_projections_are_those_of_the_geometry(d):
             x = rows.ravel().copy()
             x[-1] = bad
             assert not projections.project(x, len(rows), d, int(plan.kind), *flat), (one, bad)
+
+
+def entropy_step(tilt, kind, *, total=1.0, bounds=()):
+    x = np.array(tilt, dtype=np.float64)
+    room = np.zeros(ROOM + 2 * x.size)
+    fine = mirror._entropy_step(x, x.size, int(kind), np.array([total]), np.array(bounds), room)
+    return fine, x
+
+
+def test_the_entropys_minimiser_in_closed_form():
+    """Weights of 1 : 2 : 5 on the simplex, whatever is added to the tilt; ``exp(x − 1)``, clipped, elsewhere."""
+    for shift in (0.0, 1e4, -1e4):
+        fine, x = entropy_step(shift + np.log([1.0, 2.0, 5.0]), SetKind.SIMPLEX, total=2.0)
+        assert fine
+        np.testing.assert_allclose(x, [0.25, 0.5, 1.25], rtol=1e-11)  # the tilt's own rounding at 1e4
+    tilt = 1.0 + np.log([0.5, 3.0, 0.1])
+    fine, x = entropy_step(tilt, SetKind.WHOLE_SPACE)
+    assert fine
+    np.testing.assert_allclose(x, [0.5, 3.0, 0.1], rtol=1e-14)
+    fine, x = entropy_step(tilt, SetKind.BOX, bounds=[0.25, 0.25, -1.0, 1.0, 2.0, 0.05])
+    assert fine
+    np.testing.assert_allclose(x, [0.5, 2.0, 0.05], rtol=1e-14)
+
+
+def test_the_entropys_gradient_needs_positive_weights():
+    room = np.zeros(ROOM + 4)
+    for weights, fine in (([1.0, 0.5], True), ([0.0, 0.5], False), ([1.0, -0.5], False)):
+        x = np.array(weights)
+        assert mirror._dual_point(x, 2, int(PotentialKind.NEGATIVE_ENTROPY), 1.0, room) == fine
+        if fine:
+            np.testing.assert_allclose(x, [1.0, 1.0 - math.log(2.0)], rtol=1e-15)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
+def test_the_gradient_of_half_a_squared_norm_and_its_inverse(scale):
+    """At x = (1, −2, 0) and exponent 3 it is (1, −4, 0)/9^(1/3); that of the exponent 3/2 leads back."""
+    x, room = scale * np.array([1.0, -2.0, 0.0]), np.zeros(ROOM + 6)
+    assert mirror._half_square_gradient(x, 3, 3.0, 2.0, room)
+    np.testing.assert_allclose(x, scale * np.array([1.0, -4.0, 0.0]) / 9.0 ** (1 / 3), rtol=1e-14)
+    assert mirror._dual_point(x, 3, int(PotentialKind.P_NORM), 1.5, room)
+    np.testing.assert_allclose(x, scale * np.array([1.0, -2.0, 0.0]), rtol=1e-14)
+    zero = np.zeros(3)
+    assert mirror._half_square_gradient(zero, 3, 3.0, 2.0, room)
+    assert zero.tolist() == [0.0, 0.0, 0.0]
