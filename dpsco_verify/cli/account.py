@@ -86,18 +86,19 @@ def _as_text(found: Account) -> str:
     noise = f"sigma/L = {2.0 / (run.distance * run.batch_size):.6g}"
     epochs = "1 epoch" if run.epochs == 1 else f"{run.epochs} epochs"
     steps = f"n = {run.n}, {run.law[0][0]} points used in batches of {run.batch_size}, {epochs}, {noise}, replace-one"
-    rows = [["", "lower (output alone)", "lower (pattern shown)", "upper (every view)", "Theorem 5.3"]]
+    columns = [["", "lower (output alone)", "lower (pattern shown)", "upper (every view)", "Theorem 5.3"]]
     if found.epsilon is not None:
         lower = [_word(found.delta_lower_output, "not known"), _word(found.delta_lower)]
         promise = _word(found.delta_theorem, "no promise")
-        rows.append([f"delta at epsilon = {found.epsilon:g}", *lower, _word(found.delta_upper), promise])
+        columns.append([f"delta at epsilon = {found.epsilon:g}", *lower, _word(found.delta_upper), promise])
     if found.delta is not None:
         lower = [_word(found.epsilon_lower_output, "not known"), _word(found.epsilon_lower)]
         promise = _word(found.epsilon_theorem, "no promise")
-        rows.append([f"epsilon at delta = {found.delta:g}", *lower, _word(found.epsilon_upper), promise])
-    widths = [max(len(row[i]) for row in rows) for i in range(5)]
+        columns.append([f"epsilon at delta = {found.delta:g}", *lower, _word(found.epsilon_upper), promise])
+    widths = [max(map(len, column)) for column in columns]
     lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in zip(*columns, strict=True)
     ]
     return "\n".join([steps, "", *lines])
 

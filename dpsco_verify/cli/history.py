@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from dpsco_verify.store import Change, ClaimHistory, History
 
+_WIDE = 110
+"""From this width on the tables have room for a claim and its reading on one line."""
+
 _MORE = """\b
 The slack of a constant is the factor by which the claimed one is weaker than
 the strongest with which the statement was shown to hold: 1 is sharp.
@@ -61,9 +64,11 @@ def print_history(found: History, console: Console) -> None:
         console.print("No run has been finished yet.")
         return
     console.print(_runs(found))
-    console.print(_claims(found))
+    console.print(_claims(found, console.width))
     if len(found.runs) > 1:
-        console.print(_changes(found) if found.changes else "Nothing changed from one run to the next.")
+        console.print(
+            _changes(found, console.width) if found.changes else "Nothing changed from one run to the next."
+        )
 
 
 def _runs(found: History) -> Table:
@@ -75,10 +80,10 @@ def _runs(found: History) -> Table:
     return table
 
 
-def _claims(found: History) -> Table:
+def _claims(found: History, width: int) -> Table:
     table = _table("Claims", "Claim", "Verdict", "Slack")
     for claim in found.claims:
-        table.add_row(_text(claim.claim), _verdicts(claim), _text("\n".join(_slacks(claim))))
+        table.add_row(_key(claim.claim, width), _verdicts(claim), _text("\n".join(_slacks(claim))))
     return table
 
 
@@ -106,12 +111,12 @@ def _slacks(claim: ClaimHistory) -> list[str]:
     return lines
 
 
-def _changes(found: History) -> Table:
+def _changes(found: History, width: int) -> Table:
     table = _table("Changes", "Runs", "Claim", "What", "Before", "After")
     for change in found.changes:
         table.add_row(
             f"{change.before_run} → {change.run}",
-            _text(change.claim),
+            _key(change.claim, width),
             _text(_what(change)),
             _number(change.before),
             _number(change.after),
@@ -134,6 +139,10 @@ def _word(verdict: str) -> str:
     return verdict.replace("_", " ")
 
 
+def _key(claim: str, width: int) -> str:
+    return _text(claim if width >= _WIDE else claim.replace("/", "/\n"))
+
+
 def _text(content: str) -> str:
     from rich.markup import escape
 
@@ -146,5 +155,5 @@ def _table(title: str, *columns: str) -> Table:
 
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
-        table.add_column(column, overflow="fold")
+        table.add_column(column, overflow="fold", no_wrap=column == "Claim")
     return table

@@ -129,6 +129,20 @@ def test_the_history_for_readers(store, monkeypatch):
     assert "5: 2 → 2.5 → none" in result.stdout
 
 
+def test_eighty_columns_break_no_claim(tmp_path, monkeypatch):
+    name = "gradient-queries/all-points-counter"
+    path = tmp_path / "store"
+    with EvidenceStore(path) as kept:
+        for seed, holds in enumerate((2.0, 2.5)):
+            found = record(claim(name, "certified", constant("16 in front of the bound", 5.0, holds, 1.0)))
+            kept.finish_run(kept.begin_run(profile="deep", seed=seed), exit_code=0, results=found)
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run("history", "--store", str(path)).stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    for part in name.split("/"):
+        assert sum(part in line for line in lines) >= 2, part
+
+
 def test_a_store_without_a_finished_run(tmp_path):
     path = tmp_path / "store"
     with EvidenceStore(path) as kept:

@@ -69,10 +69,15 @@ def test_account_in_words_and_as_json():
     text = run("account", "--n", 10_000, "--sigma", 300)
     assert text.exit_code == 0
     assert "sigma/L = 300" in text.stdout
-    assert [line.split("  ")[0] for line in text.stdout.splitlines()[3:]] == [
-        "delta at epsilon = 1",
-        "epsilon at delta = 1e-06",
+    header, *rows = text.stdout.splitlines()[2:]
+    assert header.strip().split("  ") == ["delta at epsilon = 1", "epsilon at delta = 1e-06"]
+    assert [line.split("  ")[0] for line in rows] == [
+        "lower (output alone)",
+        "lower (pattern shown)",
+        "upper (every view)",
+        "Theorem 5.3",
     ]
+    assert max(map(len, [header, *rows])) <= 80
     record = json.loads(
         run("account", "--n", 10_000, "--sigma", 600, "--lipschitz", 2, "--delta", 1e-6, "--json").stdout
     )
