@@ -145,3 +145,15 @@ def test_the_gradient_of_half_a_squared_norm_and_its_inverse(scale):
     zero = np.zeros(3)
     assert mirror._half_square_gradient(zero, 3, 3.0, 2.0, room)
     assert zero.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_point_on_the_boundary_of_an_l1_ball_stays_as_it_is():
+    """In doubles the centre and the difference from it do not add up to the point."""
+    center = np.array([0.3])
+    x = np.array([next(v for v in np.linspace(-1.0, 1.0, 101) if 0.3 + (v - 0.3) != v)])
+    ball = L1Ball(1, float(abs(x - center)[0]), center=center)
+    plan = plan_set(ball)
+    moved = x.copy()
+    flat = (plan.numbers, plan.vectors.ravel(), np.zeros(ROOM + 2), np.zeros(1))
+    assert projections.project(moved, 1, 1, int(plan.kind), *flat)
+    assert moved[0] == x[0] == ball.project(x)[0]
