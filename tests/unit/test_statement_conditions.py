@@ -1,0 +1,99 @@
+"""The conditions under which the statements about the regret and the output are decided, at their edges."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from types import SimpleNamespace
+
+import pytest
+
+from dpsco_verify.evidence import Verdict
+from dpsco_verify.papers.arora2020.output import statement as output
+from dpsco_verify.papers.arora2020.regret import statement as regret
+from dpsco_verify.papers.arora2020.regret.bounds import Member
+from dpsco_verify.papers.arora2020.regret.certificates import (
+    RegretConstant,
+    RegretDriftViolation,
+    RegretVarianceViolation,
+)
+
+
+def path(excess=0.0, tightest=0.5):
+    return SimpleNamespace(instance="drift", n=16, sigma=0.1, excess=excess, tightest=tightest, runs=5)
+
+
+def member(ratio):
+    return Member(n=16, lipschitz=Fraction(1), sigma=Fraction(1, 10), ratio=ratio)
+
+
+ABOVE, BELOW = 2.0 + 1e-9, Fraction(2) - Fraction(1, 10**9)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "proven", "verdict", "kind"),
+    [
+        (ABOVE, Fraction(11, 4), Verdict.REFUTED, RegretDriftViolation),
+        (ABOVE, None, Verdict.REFUTED, RegretVarianceViolation),
+        (
+            2.0,
+            Fraction(11, 4),
+            Verdict.INCONCLUSIVE,
+            None,
+        ),  # a regret of just what is claimed contradicts nothing
+        (2.0, None, Verdict.INCONCLUSIVE, None),
+        (1.0, BELOW, Verdict.CERTIFIED, RegretConstant),
+        (1.0, Fraction(2), Verdict.INCONCLUSIVE, None),  # certificates are strict
+    ],
+)
+def test_the_regret_is_decided_on_the_strict_side(ratio, proven, verdict, kind):
+    found, _, witness = regret.Regret()._decide([path()], member(ratio), proven)
+    assert found is verdict
+    assert witness is None if kind is None else isinstance(witness, kind)
+
+
+def test_the_least_excess_of_one_path_leaves_the_regret_undecided():
+    paths = [path(), path(excess=1e-12)]
+    verdict, summary, witness = regret.Regret()._decide(paths, member(ABOVE), Fraction(11, 4))
+    assert (verdict, witness) == (Verdict.INCONCLUSIVE, None)
+    assert "not those of the algorithm" in summary
+
+
+@pytest.mark.parametrize(
+    ("kappa", "claimed", "n"),
+    [
+        (2.0, Fraction(2), 16),  # 2.249 at n = 16
+        (2.0, Fraction(23, 10), 2),  # 2.326 at n = 2
+        (1.0, Fraction(9, 10), 2),
+    ],
+)
+def test_a_drift_of_at_least_16_points_where_one_contradicts_the_claim(kappa, claimed, n):
+    found = regret._drift(kappa, claimed)
+    assert found.n == n
+    assert found.ratio > claimed
+
+
+def test_the_evidence_of_the_regret_by_hand():
+    """(κ² + H_n − H_{n−m})/2 at n = 2, and at n = 16 the largest of those from there on; H_16 − H_7 = 113567/144144."""
+    found = regret._evidence(1.0, [path(tightest=0.25), path(tightest=0.75)], member(1.0), Fraction(5, 4))
+    assert found["constant of a careful proof, all n ≥ 2"].value == 1.25
+    at_16 = (1 + Fraction(113_567, 144_144)) / 2
+    assert found["constant of a careful proof, all n ≥ 16"].value == pytest.approx(float(at_16), rel=1e-9)
+    assert found["paths held against the inequality"].value == 10
+    assert found["largest left over right of the inequality"].value == 0.75
+    assert 2 in regret._RANGE
+
+
+@pytest.mark.parametrize("agrees", [(True, False), (False, True), (True, True)])
+def test_a_run_counts_if_both_averages_agree_with_the_transcript(monkeypatch, agrees):
+    monkeypatch.setattr(output, "_one_run", lambda *_: (*agrees, True, (1, 2)))
+    (found,) = output.replay(sizes=(4,), runs=3, seed=0, name="x")
+    assert (found.consistent, found.undefined) == (3 * all(agrees), 3)
+
+
+@pytest.mark.parametrize(("consistent", "verdict"), [(2, Verdict.INCONCLUSIVE), (3, Verdict.CERTIFIED)])
+def test_one_run_that_differs_leaves_the_output_undecided(consistent, verdict):
+    statement = output.Output()
+    runs = [output.Replay(n=4, runs=3, undefined=0, consistent=consistent, draws=(1, 2, 3))]
+    work = output.Work(runs="runs", exact=None)
+    found = statement.conclude(statement.readings[1], None, work, {"runs": runs})
+    assert found.verdict is verdict
