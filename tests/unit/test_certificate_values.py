@@ -157,13 +157,13 @@ def test_the_instance_with_large_steps(dimension):
 
 def test_the_last_iterate_by_its_increments():
     """Three steps at n = 2: the tails of the sums of the last one, two and three increments."""
-    sigma = 2 * math.sqrt(32 * math.log(2 / 0.99) * -math.log(0.99)) / 3
+    sigma = 2 * math.sqrt(32 * math.log(2 / 0.99) * -math.log(0.99)) / 0.5
     steps = 1 / np.sqrt(np.array([3.0, 2.0, 1.0]) * (4 + sigma**2))
     there = norm.sf((0.5 / steps[0] - 2) / sigma) / 2
     without = norm.sf((0.5 + 2 * np.cumsum(steps)) / (sigma * np.sqrt(np.cumsum(steps**2)))).sum()
-    witness = NoisySgdViolation(n=2, epsilon="3", delta="99/100", threshold="1/2")
+    witness = NoisySgdViolation(n=2, epsilon="1/2", delta="99/100", threshold="1/2")
     found = witness.sides("every-epsilon")[0]
-    assert float(found.mid()) == pytest.approx(there - math.exp(3) * without, rel=1e-9)
+    assert float(found.mid()) == pytest.approx(there - math.exp(0.5) * without, rel=1e-9)
 
 
 @pytest.mark.parametrize(
