@@ -28,9 +28,9 @@ class Settings:
     """What the accountant is told."""
 
     clip: float = 1.0
-    noise: float = 1.5  # noise multiplier
-    rate: float = 0.05  # Poisson sampling
-    steps: int = 400
+    noise: float = 1.6  # noise multiplier
+    rate: float = 0.04  # Poisson sampling
+    steps: int = 600
     learning_rate: float = 0.5
 
 
