@@ -391,7 +391,7 @@ def test_the_command_that_repeats_an_audit_has_all_that_was_given(here):
 def test_the_options_of_an_audit_are_those_of_a_configuration():
     options = {option.name for option in main.commands["gate"].params}
     entry = set(AuditEntry.__struct_fields__) - {"weight", "seeded"}
-    entry |= (set(CanaryEntry.__struct_fields__) - {"weight", "scores"}) | {"canaries"}
+    entry |= (set(CanaryEntry.__struct_fields__) - {"weight", "scores"}) | {"canaries", "quiet"}
     run = {"config", "select", "profile", "error_budget", "seed", "out", "formats", "unseeded", "estimate"}
     assert options == entry | run
 
