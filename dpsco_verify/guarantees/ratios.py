@@ -80,15 +80,23 @@ def ratio_at_most(
     )
     shown = name or name_of(draw)
     right = {case: require_positive(f"bounds[{case!r}]", bound) for case, bound in bounds.items()}
-    testable = {case: bound for case, bound in right.items() if low < constant * bound < high}
+    for case, bound in right.items():
+        if constant * bound <= low:
+            raise InputError(
+                f"constant={constant!r} times bounds[{case!r}]={bound!r} is not above low={low!r}, so no law on "
+                f"[{low!r}, {high!r}] with anything to test keeps the claim; give low < constant * bound"
+            )
+    # A bound of `high` or more is kept by every law.
+    testable = {case: bound for case, bound in right.items() if constant * bound < high}
     if not testable:
         raise InputError(
             f"constant={constant!r} times each of bounds={dict(bounds)!r} leaves nothing to test for values in "
-            f"[{low!r}, {high!r}]; give low < constant * bound < high in some case"
+            f"[{low!r}, {high!r}]; give constant * bound < high in some case"
         )
     level = alpha / len(testable)
     least, where, p_value, drawn = 0.0, None, 1.0, 0
-    log_e_values, mdvs, told = [], [], []
+    log_e_values, told = [], []
+    mdvs: dict[Any, float] = {}
     violated = False
     for case, bound in testable.items():
         sampler = Sampler(draw, name=shown, seed=seed, time_limit=time_limit, arguments=(case,))
@@ -109,8 +117,9 @@ def ratio_at_most(
         told.append(f"{observed.values.mean() / bound:.4g} at {case!r}")
         if not observed.decision.rejected:
             found = test.detectable(observed.values, samples)
-            mdvs += [found / bound] if found is not None else []
-    mdv = min(mdvs) if mdvs and not violated else None
+            mdvs |= {case: found / bound} if found is not None else {}
+    mdv = min(mdvs.values()) if mdvs and not violated else None
+    sees = next((case for case, found in mdvs.items() if found == mdv), None)
     seen = f"the constant is at least {least:.4g} (at {where!r}); mean over bound: {', '.join(told)}"
     return GuaranteeResult(
         kind="ratio_at_most",
@@ -123,7 +132,7 @@ def ratio_at_most(
         if violated
         else f"{samples:,} observations a case would have shown no constant with probability {POWER:g}"
         if mdv is None
-        else f"a constant of {constant + mdv:.4g} in one case would have been found with probability {POWER:g}",
+        else f"a constant of {constant + mdv:.4g} at {sees!r} would have been found with probability {POWER:g}",
         mdv=mdv,
         log_e_value=float(np.logaddexp.reduce(log_e_values) - math.log(len(log_e_values))),
         p_value=p_value,

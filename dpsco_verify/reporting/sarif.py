@@ -144,4 +144,4 @@ def _escaped(text: str, more: str) -> str:
 
 
 if __name__ == "__main__":
-    print(*marks_of(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))), sep="\n")  # noqa: T201
+    print(*marks_of(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))), sep="\n")  # noqa: T201  the command's answer

@@ -134,7 +134,7 @@ def test_vectors_strings_and_counts_have_laws():
         return x / [1, 1.64**0.5]
 
     assert equal_law(lambda size, rng: rng.standard_normal((size, 2)), correlated).verdict is FAIL
-    words = lambda p: lambda size, rng: rng.choice(["yes", "no"], size, p=[p, 1 - p]).tolist()  # noqa: E731
+    words = lambda p: lambda size, rng: rng.choice(["yes", "no"], size, p=[p, 1 - p]).tolist()  # noqa: E731  a family of laws in a line
     assert equal_law(words(0.5), words(0.5)).verdict is PASS
     assert equal_law(words(0.5), words(0.6)).verdict is FAIL
 
@@ -182,6 +182,7 @@ def test_bad_arguments_are_refused():
         "exponent=inf": lambda: rate(power_law(1), [5, 10], math.inf, high=1),
         "constant=0 ": lambda: ratio_at_most(power_law(1), BOUNDS, 0, high=1),
         "leaves nothing to test for": lambda: ratio_at_most(power_law(1), {1: 1.0}, 2, high=1),
+        "is not above low=0.5": lambda: ratio_at_most(power_law(1), {1: 0.1, 2: 0.3}, 2, low=0.5, high=1),
         "bounds={} is empty": lambda: ratio_at_most(power_law(1), {}, 2, high=1),
         "second=3 is not callable": lambda: equal_law(uniform, 3),
     }.items():
