@@ -58,6 +58,7 @@ REPORT_FORMATS = {
     "junit": "dpsco_verify.reporting.junit:JunitReport",
     "sarif": "dpsco_verify.reporting.sarif:SarifReport",
     "badge": "dpsco_verify.reporting.badge:BadgeReport",
+    "brief": "dpsco_verify.reporting.brief:BriefReport",
     "figures": "dpsco_verify.reporting.figures:FiguresReport",
 }
 """The report formats of the package by name, with the class of each; what else is installed adds to them."""

@@ -16,6 +16,7 @@ import msgspec
 from dpsco_verify.reporting.naming import (
     BADGE,
     BADGE_DATA,
+    BRIEF,
     JUNIT,
     PAGE,
     REPORT,
@@ -28,6 +29,7 @@ MARKER = ".dpsco-verify"
 """A list of the files of a report, one path a line; written only where the record does not tell all of them."""
 
 _SIGNATURES = {
+    BRIEF: b',\n  "papers": [',
     PAGE: b"<title>Verification report: ",
     REPORT: b"# Verification report: ",
     JUNIT: b'<testsuites name="dpsco-verify"',

@@ -10,6 +10,7 @@ from dpsco_verify.reporting.summary import claims
 from dpsco_verify.reporting.text import slug
 
 RESULTS = "results.json"
+BRIEF = "brief.json"
 PAGE = "index.html"
 REPORT = "report.md"
 JUNIT = "junit.xml"

@@ -106,6 +106,7 @@ def test_a_violation(here):
         "results.sarif",
         "badge.svg",
         "badge.json",
+        "brief.json",
         "certificates",
         "figures",
     }

@@ -26,6 +26,7 @@ from dpsco_verify.evidence import (
 from dpsco_verify.evidence.records_codec import decode, encode, encode_comparison
 from dpsco_verify.reporting import comparison as words
 from dpsco_verify.reporting import print_report, write_reports
+from dpsco_verify.reporting.brief import brief
 from dpsco_verify.reporting.terminal import print_comparison
 from dpsco_verify.reporting.write import render_all
 
@@ -304,3 +305,10 @@ def test_the_open_questions_have_tables():
 def test_without_crossovers_that_is_said():
     blocks = words.markdown_blocks(msgspec.structs.replace(RECORD, crossovers=(), tables=()))
     assert "No two systems change places" in blocks[-1]
+
+
+def test_the_brief_record_keeps_systems_and_crossovers_and_no_cells(shown):
+    kept = brief(shown).comparison
+    assert kept is not None
+    assert RECORD.cells
+    assert kept == msgspec.structs.replace(RECORD, cells=(), exponents=(), tables=(), plots=())

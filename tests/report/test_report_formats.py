@@ -41,7 +41,7 @@ class Own:
 
 
 def test_the_formats_of_the_command_line():
-    assert FORMAT_NAMES == ("json", "html", "markdown", "junit", "sarif", "badge", "figures")
+    assert FORMAT_NAMES == ("json", "html", "markdown", "junit", "sarif", "badge", "brief", "figures")
 
 
 @pytest.mark.parametrize("name", FORMAT_NAMES)

@@ -12,6 +12,7 @@ from dpsco_verify.evidence import AuditVerdict, ExhibitRecord, MuseumRecord, Ver
 from dpsco_verify.evidence.exit_code import ExitCode, exit_code
 from dpsco_verify.evidence.records_codec import decode, encode
 from dpsco_verify.reporting import print_report
+from dpsco_verify.reporting.brief import brief
 from dpsco_verify.reporting.write import render_all
 
 CAUGHT = ExhibitRecord(
@@ -119,3 +120,10 @@ def test_a_delta_that_is_not_finite_is_refused():
 
 def test_the_plain_fixture_has_every_verdict(plain):
     assert {finding.verdict for finding in plain.claims} == set(Verdict)
+
+
+def test_the_brief_record_keeps_every_exhibit_without_its_time(failed):
+    kept = brief(failed).museum
+    assert kept is not None
+    assert any(row.seconds for row in failed.museum.exhibits)
+    assert kept.exhibits == tuple(msgspec.structs.replace(row, seconds=0.0) for row in failed.museum.exhibits)

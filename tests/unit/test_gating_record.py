@@ -216,6 +216,7 @@ def test_the_reports(good, bad, undecided):
         "results.sarif",
         "badge.svg",
         "badge.json",
+        "brief.json",
         "figures",
         "certificates",
     }
