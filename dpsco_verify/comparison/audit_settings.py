@@ -85,6 +85,8 @@ _SETTINGS: dict[str, AuditSetting] = {
     "phased-sgd-tight": AuditSetting(n=8, others=0.0, statistic=Statistic.FIRST),
     "phased-erm": AuditSetting(n=8, others=0.0, statistic=Statistic.FIRST),
     "output-perturbation": AuditSetting(n=8, others=0.0, statistic=Statistic.FIRST),
+    "estimator-batches": AuditSetting(n=128),
+    "estimator-passes": AuditSetting(n=8),
     "noisy-sgd-erm": AuditSetting(n=8),
     "noisy-sgd-erm-short": AuditSetting(n=8),
     "noisy-sgd-erm-short-scaled": AuditSetting(n=8),

@@ -26,6 +26,8 @@ FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
         "Algorithm 1's other forms": (
             "algorithm-1-printed",
+            "estimator-batches",
+            "estimator-passes",
             "private-mirror-descent-p-norm",
             "private-mirror-descent-entropic",
         ),

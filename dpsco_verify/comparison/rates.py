@@ -19,6 +19,8 @@ _OPTIMAL = "max(1/√n, √d/(nε))"
 RATES: Mapping[str, Rates] = {
     "algorithm-1": Rates(risk="(1 + σ√d/L)/√n", queries="n/2"),
     "algorithm-1-printed": Rates(risk=_OPTIMAL, queries="n/2"),
+    "estimator-batches": Rates(risk="(1 + σ√d/L)/√T with T ≤ 400", queries="n"),
+    "estimator-passes": Rates(risk="1/√T + √d/(nε) on the sample, T = 100", queries="Tn"),
     "output-perturbation": Rates(risk="max(1/√n, d/(nε), d√β/(n^(2/3)ε))", queries="one ERM"),
     "objective-perturbation": Rates(risk="as output perturbation", queries="one ERM"),
     "objective-perturbation-sharp": Rates(risk="as output perturbation", queries="one ERM"),

@@ -20,6 +20,9 @@ GAUSSIAN = (
     "the composition of Gaussian mechanisms, which is exact (Dong, Roth and Su 2022; Balle and Wang 2018)"
 )
 
+LEAST_EPSILON, LARGEST_EPSILON, LEAST_DELTA = 1e-4, 100.0, 1e-200
+"""Where noise is calibrated."""
+
 _WORK = 3e8
 """How many products of a parameter and an entry the full passes of an automatic plan may take, about."""
 _MOST_FULL, _FEWEST_FULL = 500, 8
@@ -163,10 +166,12 @@ def plan(
     """
     epsilon = require_positive("epsilon", epsilon)
     delta = require_open_interval("delta", delta, 0.0, 1.0)
-    if not 1e-4 <= epsilon <= 100.0:
-        raise InputError(f"epsilon={epsilon!r} is outside [0.0001, 100]; give a number in it")
-    if delta < 1e-200:
-        raise InputError(f"delta={delta!r} is below 1e-200; give at least that")
+    if not LEAST_EPSILON <= epsilon <= LARGEST_EPSILON:
+        raise InputError(
+            f"epsilon={epsilon!r} is outside [{LEAST_EPSILON:g}, {LARGEST_EPSILON:g}]; give a number in it"
+        )
+    if delta < LEAST_DELTA:
+        raise InputError(f"delta={delta!r} is below {LEAST_DELTA:g}; give at least that")
     distance = gaussian_distance(epsilon, delta)
     if batch_size == "auto":
         f = _batch_size(n, parameters, distance, one_pass=epochs not in ("auto", 1), full=epochs != 1)

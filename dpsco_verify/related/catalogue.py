@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from dpsco_verify.related.algorithm_one import AlgorithmOne, PrintedAlgorithmOne
 from dpsco_verify.related.empirical_optimum import EmpiricalOptimum
+from dpsco_verify.related.estimator_steps import EstimatorBatches, EstimatorPasses
 from dpsco_verify.related.iteration_sgd import HalvingIterationSgd, IterationSgd
 from dpsco_verify.related.minibatch_sgd import MinibatchSgd
 from dpsco_verify.related.mirror_descent import (
@@ -33,6 +34,8 @@ SYSTEMS: Mapping[str, System] = MappingProxyType(
         for system in (
             AlgorithmOne(),
             PrintedAlgorithmOne(),
+            EstimatorBatches(),
+            EstimatorPasses(),
             OutputPerturbation(),
             ObjectivePerturbation(),
             SharpObjectivePerturbation(),

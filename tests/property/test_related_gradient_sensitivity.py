@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from dpsco_verify.geometry import Box, L2Ball, Simplex
 from dpsco_verify.problems import Huber, Linear, Logistic
 from dpsco_verify.related import PrivacyBudget, Task
+from dpsco_verify.related.estimator_steps import EstimatorBatches, EstimatorPasses
 from dpsco_verify.related.iteration_sgd import HalvingIterationSgd, IterationSgd
 from dpsco_verify.related.minibatch_sgd import MinibatchSgd
 from dpsco_verify.related.noisy_sgd_erm import NoisySgdErm, ShortNoisySgdErm, ShortScaledNoisySgdErm
@@ -40,6 +41,8 @@ SYSTEMS = (
     TightPhasedSgd(),
     IterationSgd(),
     HalvingIterationSgd(),
+    EstimatorBatches(),
+    EstimatorPasses(),
     SubsampledOnePass(),
     SubsampledScaledOnePass(),
     PrivateEuclideanMirrorDescent(),
