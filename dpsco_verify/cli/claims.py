@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from dpsco_verify.cli.completion import paper_ids
-from dpsco_verify.cli.options import echo_json, json_option
+from dpsco_verify.cli.options import echo_json, indented, json_option
 
 
 @click.command()
@@ -38,11 +38,13 @@ def claims(paper: tuple[str, ...], *, as_json: bool) -> None:
             ]
         )
         return
+    shown = None
     for claim in ledger.claims:
-        expected = expectations[claim.key].expected
-        click.echo(
-            f"{claim.paper:14} {claim.key:42} {expected:15} {claim.statement.reference:14} {claim.statement.title}"
-        )
+        if claim.statement is not shown:
+            shown = claim.statement
+            click.echo(f"{claim.paper}: {shown.id}")
+            click.echo(indented(f"{shown.reference}: {shown.title}"))
+        click.echo(f"  {claim.key:54} {expectations[claim.key].expected}")
 
 
 @click.command()
@@ -69,6 +71,6 @@ def papers(*, as_json: bool) -> None:
     for entry in entries:
         paper = entry.paper
         click.echo(
-            f"{paper.id:14} {len(entry.statements):3} statements, {len(entry.claims):3} readings  {paper.title}, "
-            f"{paper.identifier}"
+            f"{paper.id:14} {len(entry.statements):3} statements, {len(entry.claims):3} readings  {paper.identifier}"
         )
+        click.echo(indented(paper.title))

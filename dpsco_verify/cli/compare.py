@@ -7,6 +7,7 @@ import sys
 import click
 
 from dpsco_verify.choices import ExecutorKind, Profile
+from dpsco_verify.cli.completion import compared_ids
 from dpsco_verify.cli.options import ChoiceOf, chosen_executor, executor_options, json_option, printed_form
 from dpsco_verify.cli.progress import NO_REPORT, is_quiet, progress, quiet_option
 from dpsco_verify.evidence.exit_code import ExitCode
@@ -26,7 +27,12 @@ bad input; 70 broken off: a fault of the program, and no verdict.
     help="Which problems, sizes and numbers of runs where no other option says so.",
 )
 @click.option(
-    "--problem", "problems", multiple=True, metavar="ID", help="Compare on this problem; repeatable."
+    "--problem",
+    "problems",
+    multiple=True,
+    metavar="ID",
+    shell_complete=compared_ids,
+    help="Compare on this problem; repeatable.",
 )
 @click.option(
     "--n", "sizes", multiple=True, type=click.IntRange(min=2), help="Compare at this n; repeatable."

@@ -1,4 +1,7 @@
-"""``dpsco-verify completion``, and the ids that a shell completes: those that can be told without heavy imports."""
+"""``dpsco-verify completion``, and the ids that a shell completes.
+
+Papers, claims and formats are told without heavy imports; problems and exhibits by their catalogues, in a second.
+"""
 
 from __future__ import annotations
 
@@ -47,6 +50,27 @@ def format_names(_ctx: click.Context, _param: click.Parameter, begun: str) -> li
     """Return the names of report formats that begin like this."""
     others = (point.name for point in metadata.entry_points(group="dpsco_verify.formats"))
     return _beginning(begun, (*REPORT_FORMATS, *others))
+
+
+def problem_ids(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[str]:
+    """Return the ids of the bank's problems that begin like this."""
+    from dpsco_verify.guarantees.optimiser import BANK
+
+    return _beginning(begun, BANK)
+
+
+def compared_ids(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[str]:
+    """Return the ids of the problems of comparisons that begin like this."""
+    from dpsco_verify.comparison.problems import PROBLEMS
+
+    return _beginning(begun, PROBLEMS)
+
+
+def exhibit_ids(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[str]:
+    """Return the ids of the museum's exhibits that begin like this."""
+    from dpsco_verify.faults import EXHIBITS
+
+    return _beginning(begun, (exhibit.id for exhibit in EXHIBITS))
 
 
 def _papers() -> metadata.EntryPoints:

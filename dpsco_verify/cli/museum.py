@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from dpsco_verify.choices import ERROR_BUDGET, ExecutorKind, Profile, nearest
-from dpsco_verify.cli.options import ChoiceOf, chosen_executor, echo_json, executor_options, json_option
+from dpsco_verify.cli.completion import exhibit_ids
+from dpsco_verify.cli.options import (
+    ChoiceOf,
+    chosen_executor,
+    echo_json,
+    executor_options,
+    indented,
+    json_option,
+)
 from dpsco_verify.cli.progress import NO_REPORT, is_quiet, progress, quiet_option
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence.exit_code import ExitCode
@@ -41,7 +49,13 @@ fault of the program, and no verdict.
     show_default=True,
     help="quick: the fastest exhibits only; standard and deep: all.",
 )
-@click.option("--select", multiple=True, metavar="ID", help="Judge only this exhibit; repeatable.")
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="ID",
+    shell_complete=exhibit_ids,
+    help="Judge only this exhibit; repeatable.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The root seed.")
 @executor_options
 @click.option(
@@ -109,7 +123,7 @@ def _list(exhibits: Sequence[Judged], *, as_json: bool) -> None:
         return
     for exhibit in exhibits:
         click.echo(f"{exhibit.id:44}{exhibit.kind:10}{exhibit.expected.words}")
-        click.echo(textwrap.fill(exhibit.title, 80, initial_indent="    ", subsequent_indent="    "))
+        click.echo(indented(exhibit.title))
 
 
 def print_museum(rows: Sequence[MuseumRow], console: Console, *, error_budget: float, seed: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     from dpsco_verify.reporting import ReportFormat
 
 EXIT_CODES = """\b
-Exit codes: 0 every verdict as expected; 1 at least one is not; 2 wrong usage or
-bad input; 3 undecided (a check that had to decide could not within its budget);
-70 broken off: a fault of the program, and no verdict.
+Exit codes: 0 every verdict as expected; 1 at least one is not; 2 wrong usage
+or bad input; 3 undecided (a check that had to decide could not within its
+budget); 70 broken off: a fault of the program, and no verdict.
 """
 
 
@@ -45,6 +46,11 @@ def echo_json(value: Any) -> None:
     import msgspec
 
     click.echo(json.dumps(msgspec.to_builtins(value), indent=2, allow_nan=False))
+
+
+def indented(words: str) -> str:
+    """Return words for the lines below an entry of a list, within 80 columns."""
+    return textwrap.fill(words, 80, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def printed_form(form: str | None, *, as_json: bool) -> str:

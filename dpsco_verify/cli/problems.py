@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpsco_verify.cli.account import write_whole
-from dpsco_verify.cli.options import echo_json, json_option
+from dpsco_verify.cli.completion import problem_ids
+from dpsco_verify.cli.options import echo_json, indented, json_option
 from dpsco_verify.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ and the rest as JSON text in the array description.
 
 
 @click.command(epilog=_MORE)
-@click.argument("ids", metavar="[ID]...", nargs=-1)
+@click.argument("ids", metavar="[ID]...", nargs=-1, shell_complete=problem_ids)
 @json_option
 @click.option(
     "--out",
@@ -69,7 +70,7 @@ def _shown(one: BankProblem) -> str:
     exact = f"min F = {minimum.value:.9g}" + (f" - {minimum.gap:.1e} at most" if minimum.gap else "")
     sizes = f"d = {population.dimension}, L = {population.lipschitz:.4g}, D = {one.convex_set.diameter:.4g}"
     kind = type(one.convex_set).__name__
-    return f"{one.id:24}{population.loss.name:20}{kind:10}{sizes:32}{exact}\n{'':24}{one.why}"
+    return f"{one.id:24}{population.loss.name}, {kind}\n{indented(f'{sizes}, {exact}')}\n{indented(one.why)}"
 
 
 def _file(one: BankProblem, out: Path, *, n: int, seed: int) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 from dpsco_verify.evidence import STANCE_MEANING
 from dpsco_verify.ledger.ledger import Ledger
 
-_WIDTH = 100
+_WIDTH = 80
 
 
 def card(ledger: Ledger, name: str) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def explanation(ledger: Ledger, name: str) -> str:
     found = card(ledger, name)
     paper = found["paper"]
     lines = [
-        f"{found['id']}: {found['title']}",
+        *_filled(f"{found['id']}: {found['title']}"),
         *_wrapped("paper", f"{paper['id']}: {paper['title']}, {paper['identifier']}"),
         *_wrapped("stands in", f"{found['reference']} ({found['label']})"),
         *_wrapped("statement", found["statement"]),
@@ -79,7 +79,7 @@ def explanation(ledger: Ledger, name: str) -> str:
     for discrepancy in found["discrepancies"]:
         lines += [
             "",
-            f"discrepancy {discrepancy['id']}: {discrepancy['title']}",
+            *_filled(f"discrepancy {discrepancy['id']}: {discrepancy['title']}"),
             *_wrapped("lines", ", ".join(map(str, discrepancy["lines"]))),
             *_wrapped("wrong", discrepancy["wrong"]),
             *_wrapped("repair", discrepancy["repair"]),
@@ -87,6 +87,10 @@ def explanation(ledger: Ledger, name: str) -> str:
         ]
     lines += ["", f"run it: dpsco-verify audit --select {name}"]
     return "\n".join(lines)
+
+
+def _filled(text: str) -> list[str]:
+    return textwrap.wrap(text, width=_WIDTH, break_on_hyphens=False, subsequent_indent="  ")
 
 
 def _wrapped(label: str, text: str) -> list[str]:

@@ -11,6 +11,9 @@ from click.testing import CliRunner
 from dpsco_verify.choices import REPORT_FORMATS
 from dpsco_verify.cli import main
 from dpsco_verify.cli.completion import _keys
+from dpsco_verify.comparison.problems import PROBLEMS
+from dpsco_verify.faults import EXHIBITS
+from dpsco_verify.guarantees.optimiser import BANK
 from dpsco_verify.ledger.installed import installed_ledger
 
 
@@ -47,6 +50,13 @@ def test_ids_of_claims_are_those_of_the_ledger():
     single = [claim.key for claim in ledger.claims if claim.key.startswith("single-step/")]
     assert sorted(completed("audit", "--select", "single-step/")) == sorted(single)
     assert completed("audit", "--ignore", "no-such") == []
+
+
+def test_ids_of_problems_and_exhibits():
+    assert sorted(completed("problems", "")) == sorted(BANK)
+    assert sorted(completed("compare", "--problem", "")) == sorted(PROBLEMS)
+    assert sorted(completed("museum", "--select", "")) == sorted(exhibit.id for exhibit in EXHIBITS)
+    assert completed("problems", "breast-cancer-h") == ["breast-cancer-hinge"]
 
 
 def test_a_paper_whose_package_is_broken_has_no_claims_to_offer(tmp_path, monkeypatch):

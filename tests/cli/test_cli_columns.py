@@ -1,0 +1,77 @@
+"""What is printed for people fits 80 columns, and is in colour at a terminal alone, unless nobody wants it."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from dpsco_verify.cli import main
+from dpsco_verify.ledger.installed import installed_ledger
+
+LISTS = (
+    ["papers"],
+    ["claims"],
+    ["problems"],
+    ["museum", "--list"],
+    ["account", "--n", "1000", "--sigma", "2", "--delta", "1e-6"],
+)
+HELP = [["--help"], *([name, "--help"] for name in main.commands)]
+COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3|4|9)\d(?:;|m)")
+
+
+def lines(*words):
+    result = CliRunner(env={"COLUMNS": "80"}).invoke(main, words)
+    assert result.exit_code == 0, result.output
+    return result.stdout.splitlines()
+
+
+@pytest.mark.parametrize("words", [*LISTS, *HELP], ids=" ".join)
+def test_lists_and_help_fit_80_columns(words):
+    assert [line for line in lines(*words) if len(line) > 80] == []
+
+
+def test_the_card_of_every_statement_fits():
+    for id_ in {claim.statement.id for claim in installed_ledger().claims}:
+        assert [line for line in lines("explain", id_) if len(line) > 80] == []
+
+
+def test_whatever_prints_for_people_prints_json_too():
+    silent = {"completion", "calibrate", "run"}  # a script; JSON and nothing else
+    reports = {"audit", "gate"}  # their JSON is a file of the report, and with --quiet the words are left out
+    for name, command in main.commands.items():
+        options = {flag for parameter in command.params for flag in parameter.opts}
+        if name in reports:
+            assert {"--format", "--quiet"} <= options, name
+        elif name not in silent:
+            assert "--json" in options, name
+
+
+@pytest.mark.parametrize(
+    ("wishes", "colours"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
+)
+def test_colours_at_a_terminal_unless_nobody_wants_them(wishes, colours):
+    command = [sys.executable, "-m", "dpsco_verify", "museum", "--select", "laplace-2"]
+    ours, theirs = pty.openpty()
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")
+    }
+    child = subprocess.Popen(  # noqa: S603  ours
+        command, stdout=theirs, stderr=theirs, env=environment | {"TERM": "xterm"} | wishes
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while piece := os.read(ours, 4096):
+            shown += piece
+    except OSError:  # how Linux tells that the other end has gone
+        pass
+    os.close(ours)
+    assert child.wait() == 0
+    assert "laplace-2" in shown.decode()
+    assert bool(COLOUR.search(shown.decode())) is colours
