@@ -40,6 +40,7 @@ SUITES: dict[str, Callable[[Size], Iterable[Row]]] = {
     "workers": workers.rows,
     "oracles": oracles.rows,
     "zoos": zoos.rows,
+    "zoo-limits": zoos.limits,
 }
 _LIBRARIES = ("numpy", "scipy", "numba", "python-flint", "dp-accounting")
 

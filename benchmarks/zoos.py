@@ -13,8 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.power_limit import Law, most_power, samples_for
 from benchmarks.record import Row, row
 from benchmarks.size import Size
+from benchmarks.zoo_laws import LAWS
 from benchmarks.zoo_mechanisms import (
     Mean,
     Noisy,
@@ -114,7 +116,7 @@ SNIPER: tuple[Case, ...] = (
     Case("sparse vector 4", _sparse(4), ([1.0] * 10, _ten(2.0, 0.0)), 0.175, 0.132, 5.5, 0.169),
     Case("sparse vector 5", _sparse(5), (_ten(2.0, 0.0), [1.0] * 10), math.inf, 1.72, 3.7, 1.76),
     Case("sparse vector 6", _sparse(6), (_ten(1.0, 0.0), _ten(0.0, 1.0)), math.inf, 0.207, 4.5, 0.272),
-    Case("RAPPOR", Rappor(20, 0.75, 0.45, 0.55), _BITS, 0.400, 0.238, 8.2, 0.293),
+    Case("RAPPOR", Rappor(20, 0.75, 0.45, 0.55), _BITS, 8 * math.log(0.5125 / 0.4875), 0.238, 8.2, 0.293),
     Case("RAPPOR, permanent step", Rappor(20, 0.95), _BITS, 8 * math.log(0.525 / 0.475), 0.567, 3.6, 0.598),
     Case("twenty Laplace", Repeated(20, 1 / 0.005), ([1.0], [0.0]), _E, 0.0, 2.7, 0.035),
     Case(
@@ -202,24 +204,35 @@ AUDITORIUM: tuple[Case, ...] = (
 
 _STAT_P_VALUE = 7e-38
 """StatDP's for the noisy maximum that is returned itself, from as many samples; the others' were not kept."""
-_REFUTABLE = {10_000: 1, 1_000_000: 11}
-"""Of how many mechanisms half of ε can be refuted at α = 1e-6, about.
+_SMALL = 1e-6
+_FEW, _MANY = 10_000, 1_000_000
 
-With the laws known, the excess of the best event is so many standard errors from n pairs, where a test at 1e-6 needs
-4.75 for a power of one half: from 10⁴ Laplace 3.4, prefix sums 2.3, RAPPOR 1.6 and its permanent step 3.0, the sparse
-vector technique 4 0.9; from 10⁶ the sparse vector techniques 1 and 2 4.3 and twenty Laplace 2.2.
-"""
+
+def limits(size: Size) -> Iterator[Row]:
+    """Yield how many outputs a data set any test needs to refute half of ε, and what it can do with ours."""
+    del size  # exact and quick
+    for case, law in _finite():
+        powers = [most_power(law, 0.5 * case.true, samples, _SMALL) for samples in (_FEW, _MANY)]
+        needed = samples_for(law, 0.5 * case.true, _SMALL, power=0.5)
+        note = "power at most " + ", ".join(
+            f"{power:.2g} with {n:,}" for power, n in zip(powers, (_FEW, _MANY), strict=True)
+        )
+        yield row("zoo limits", f"any test, power ½: {case.name}", [float(needed)], unit="outputs", note=note)
 
 
 def rows(size: Size) -> Iterator[Row]:
     """Yield our bounds beside DP-Sniper's, and how many of each zoo's faults are found."""
-    many, few, seeds = size.of(1_000_000, 2_000), size.of(10_000, 1_000), range(size.of(3, 1))
+    many, few, seeds = size.of(_MANY, 2_000), size.of(_FEW, 1_000), range(size.of(3, 1))
     yield from _bounds(many, seeds)
-    finite = [case for case in SNIPER if math.isfinite(case.true)]
+    finite = [case for case, _ in _finite()]
     for samples in (few, many):
-        found = [[_audited(case, 0.5 * case.true, 1e-6, samples, seed) for case in finite] for seed in seeds]
+        powers = [most_power(law, 0.5 * case.true, samples, _SMALL) for case, law in _finite()]
+        found = [
+            [_audited(case, 0.5 * case.true, _SMALL, samples, seed) for case in finite] for seed in seeds
+        ]
         name = f"half of ε refuted at α = 1e-6 by {samples:,} samples, of {len(finite)}"
-        yield _count(name, finite, found, at_least=_REFUTABLE.get(samples, 0))
+        note = f"no test finds more than {sum(powers):.3g} on average"
+        yield _count(name, finite, found, at_least=float(sum(power >= 0.5 for power in powers)), note=note)
     samples = size.of(650_000, 1_000)
     stat = [[_audited(case, case.claim, 0.05, samples, seed) for case in STAT] for seed in seeds]
     yield _count("StatDP's faults found, of 11", STAT, stat, at_least=11)
@@ -232,6 +245,10 @@ def rows(size: Size) -> Iterator[Row]:
     )
     auditorium = [[_audited(case, case.claim, 0.05, few, seed) for case in AUDITORIUM] for seed in seeds]
     yield _count("DP-Auditorium's faults found, of 7", AUDITORIUM, auditorium, at_least=7)
+
+
+def _finite() -> list[tuple[Case, Law]]:
+    return [(case, LAWS[case.name]()) for case in SNIPER if math.isfinite(case.true)]
 
 
 def _bounds(samples: int, seeds: Sequence[int]) -> Iterator[Row]:

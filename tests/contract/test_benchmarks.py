@@ -52,6 +52,7 @@ QUICK = {
     "single-step": "single step",
     "stopping": "stopping time",
     "audit": "audit",
+    "zoo-limits": "zoo limits",
 }
 LONGER = {
     "estimates": "estimates",
