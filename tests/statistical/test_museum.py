@@ -77,6 +77,11 @@ BROKEN = {
     "control-sparse-vector-1": algorithm(1, epsilon=4.0, cutoff=1, threshold=0.0),
     "control-sparse-vector-2": algorithm(2, epsilon=4.0, cutoff=2, threshold=0.0),
     "control-fit-full": PrivateFit(fault=FitFault.HALF_NOISE),
+    "control-fit-passes": PrivateFit(fault=FitFault.ONE_STEP_NOISE, epochs=4, intercept=True),
+    "control-fit-outliers": PrivateFit(fault=FitFault.UNCLIPPED),
+    "control-fit-missing": PrivateFit(fault=FitFault.MISSING_KEPT),
+    "control-fit-constant": PrivateFit(fault=FitFault.HALF_NOISE, intercept=True),
+    "control-fit-classes": PrivateFit(fault=FitFault.CLASSES_APART, classes=4),
     "control-fit-batches": PrivateFit(fault=FitFault.KNOWN_ORDER, batch_size=10),
 }
 """Each control with too little noise, or noise in doubles."""

@@ -21,12 +21,20 @@ _PAIRED, _BATCH, _PASSES = 9, 2, 4
 _MANY, _TENTH = 200, 10
 _OUTLIER, _WEIGHT = 40.0, 10.0
 _CLASSES = 4
+_EQUALITY = "holds almost with equality"
 
 
 def _records(n: int, *first: float) -> FloatArray:
     """Return n records: the first as given, (features, label), and n − 1 times 1 with label 1."""
     rows = np.ones((n, len(first)))
     rows[0] = first
+    return rows
+
+
+def _of_class(label: float, feature: float) -> FloatArray:
+    """Return records of class 0, but the first, which is (feature, label)."""
+    rows = _records(_N, feature, label)
+    rows[1:, -1] = 0.0
     return rows
 
 
@@ -43,10 +51,6 @@ def _known_order() -> float:
     """Return δ(ε) of the first batch's release, of which everybody knows that the record is in it."""
     ratio = PrivateFit(batch_size=_TENTH).plan(_MANY).ratio
     return float(gaussian_delta(EPSILON, 2.0 / (_TENTH * ratio)))
-
-
-def _full() -> float:
-    return float(gaussian_delta(EPSILON, 2.0 / (_N * PrivateFit().plan(_N).ratio)))
 
 
 def _in_batches() -> float:
@@ -167,21 +171,75 @@ ESTIMATOR_CONTROLS: tuple[Exhibit, ...] = tuple(
         title=title,
         source="dpsco_verify.estimators",
         mechanism=mechanism,
-        pairs=(pair,),
+        pairs=pairs,
         truth=truth,
         true_delta=true_delta,
         expected=AuditVerdict.NOT_VIOLATED,
         kind=ExhibitKind.CONTROL,
     )
-    for name, title, mechanism, pair, truth, true_delta in (
-        ("full", "A private fit by a full pass", PrivateFit(), _MIRROR, "holds almost with equality", _full),
+    for name, title, mechanism, pairs, truth, true_delta in (
+        (
+            "full",
+            "A private fit by a full pass",
+            PrivateFit(),
+            (_MIRROR,),
+            _EQUALITY,
+            partial(_gaussian, 1.0),
+        ),
         (
             "batches",
             "A private fit in batches in a secret order",
             PrivateFit(batch_size=_TENTH),
-            _MANY_MIRROR,
+            (_MANY_MIRROR,),
             "holds; the bound is above the pair's own δ",
             _in_batches,
+        ),
+        (
+            "passes",
+            "A private fit by four passes, with an intercept",
+            PrivateFit(epochs=_PASSES, intercept=True),
+            (_MIRROR,),
+            _EQUALITY,
+            partial(_gaussian, 1.0),
+        ),
+        (
+            "outliers",
+            "A private fit to a record of norm 10⁶, an infinite one, or one that overflows",
+            PrivateFit(),
+            tuple((_records(_N, huge, 1.0), _records(_N, 1.0, -1.0)) for huge in (1e6, np.inf, 1e308)),
+            "clipped; then almost with equality",
+            partial(_gaussian, 1.0),
+        ),
+        (
+            "missing",
+            "A private fit to a record without a value, or without a class that is known",
+            PrivateFit(),
+            tuple((_records(_N, *odd), _records(_N, 1.0, -1.0)) for odd in ((np.nan, 1.0), (1.0, np.nan))),
+            "the record has no gradient: half of the distance",
+            partial(_gaussian, 0.5),
+        ),
+        (
+            "constant",
+            "A private fit to records that are all the same, and one that is all zero",
+            PrivateFit(intercept=True),
+            (
+                (_records(_N, 0.0, 1.0), _records(_N, 1.0, -1.0)),
+                (_records(_N, 1.0, 1.0), _records(_N, 0.0, -1.0)),
+            ),
+            "the gradient of a zero is that of the intercept alone",
+            partial(_gaussian, float(np.sqrt(5.0 / 8.0))),
+        ),
+        (
+            "classes",
+            "A private fit of four classes, one against the rest, of which one has a single record or none",
+            PrivateFit(classes=_CLASSES),
+            (
+                (_of_class(0.0, 1.0), _of_class(0.0, -1.0)),
+                (_of_class(3.0, 1.0), _of_class(0.0, 1.0)),
+                (_of_class(3.0, 1.0), _of_class(0.0, -1.0)),
+            ),
+            "the slopes of a record are clipped together; turned about, almost with equality",
+            partial(_gaussian, 1.0),
         ),
     )
 )

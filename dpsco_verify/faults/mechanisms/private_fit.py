@@ -14,6 +14,7 @@ from dpsco_verify.estimators import noise
 from dpsco_verify.estimators.descent import Problem, gradient_sum, release_of
 from dpsco_verify.estimators.records import bounded_rows
 from dpsco_verify.geometry import L2Ball
+from dpsco_verify.geometry.norms import euclidean_norm
 from dpsco_verify.problems import Hinge
 
 EPSILON, DELTA = 0.5, 0.05
@@ -50,7 +51,7 @@ class PrivateFit:
     batch_size, epochs
         The plan; None for full passes.
     classes
-        Labels are −1 and 1, or 0, …, classes − 1 where there are more than two.
+        Labels are −1 and 1, or 0, …, classes − 1 where there are more than two; NaN is none of them.
     intercept
         Whether there is one.
     """
@@ -104,8 +105,8 @@ class PrivateFit:
         return Problem(
             rows=rows,
             norm=1.0,
-            targets=labels[:, np.newaxis] if self.classes == 2 else several,
-            counted=None,
+            targets=np.nan_to_num(labels)[:, np.newaxis] if self.classes == 2 else several,
+            counted=np.isfinite(labels),
             slopes=Hinge().score_slope,
             slope_bound=1.0,
             convex_set=L2Ball(np.zeros(rows.shape[1]), 0.5),
@@ -115,7 +116,7 @@ class PrivateFit:
     def _gradients(self, problem: Problem, lattice: float) -> FloatArray:
         """Return the gradient of each record, shape (n, p)."""
         rows = bounded_rows(problem.rows, problem.norm)
-        lengths = np.sqrt(np.sum(problem.rows**2, axis=1, keepdims=True))
+        lengths = euclidean_norm(problem.rows)[:, np.newaxis]
         if self.fault is FitFault.UNCLIPPED:
             rows = problem.rows
         if self.fault is FitFault.NORM_FROM_DATA:
