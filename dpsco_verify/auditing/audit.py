@@ -39,6 +39,7 @@ from dpsco_verify.choices import (
 )
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import AuditVerdict
+from dpsco_verify.execution.time_limit import Deadline, TimeIsUp
 from dpsco_verify.privacy.claims import PrivacyClaim
 from dpsco_verify.validation import require_integer, require_open_interval, require_positive
 
@@ -60,6 +61,7 @@ def audit(
     seed: int = 0,
     log_density: Callable[[Any, Any], ArrayLike] | None = None,
     time_limit: float = 60.0,
+    total_time_limit: float | None = None,
     epsilon_of_interest: float | None = None,
     multiple_of_interest: float = MULTIPLE_OF_INTEREST,
     features: Mapping[str, Callable[[Any], ArrayLike]] | None = None,
@@ -98,6 +100,10 @@ def audit(
         ``log_density(outputs, dataset)``, shape (size,), where the mechanism has one: its ratio becomes a feature.
     time_limit
         Seconds that one call of the mechanism may take.
+    total_time_limit
+        Seconds that the whole audit may take, the search for a pair at most half of them. Then it ends with what it has
+        found: a violation stands, and anything else is ``undecided``, without a statement of what would have been
+        found. A call or a search that is under way is left behind in its thread. In its absence there is no limit.
     epsilon_of_interest
         The verdict is ``not_violated`` only if an ε of this size, at the tested δ, would have been found; ``undecided``
         otherwise. In its absence
@@ -141,6 +147,9 @@ def audit(
         seed=require_integer("seed", seed, minimum=0),
         log_density=log_density,
         time_limit=require_positive("time_limit", time_limit),
+        total_time_limit=(
+            None if total_time_limit is None else require_positive("total_time_limit", total_time_limit)
+        ),
         epsilon_of_interest=(
             None
             if epsilon_of_interest is None
@@ -158,14 +167,15 @@ def audit(
 
 def _run(request: AuditRequest) -> AuditResult:
     started = time.perf_counter()
+    deadline = Deadline(request.total_time_limit)
     if isinstance(request.pairs, list):
         pairs, tried = request.pairs, len(request.pairs)
         for number, (d, d_prime) in enumerate(pairs):
             require_pair(d, d_prime, request.relation, name=f"pairs[{number}]" if len(pairs) > 1 else "")
     else:
-        pair, tried = _worst_pair(request)
+        pair, tried = _worst_pair(request, deadline.half())
         pairs = [pair]
-    results, samples = _audited(request, pairs)
+    results, samples = _audited(request, pairs, deadline)
     worst = max(results, key=_badness)
     verdicts = {result.verdict for result in results}
     verdict = next(
@@ -187,7 +197,9 @@ def _run(request: AuditRequest) -> AuditResult:
     )
 
 
-def _audited(request: AuditRequest, pairs: list[tuple[Any, Any]]) -> tuple[list[AuditResult], int]:
+def _audited(
+    request: AuditRequest, pairs: list[tuple[Any, Any]], deadline: Deadline
+) -> tuple[list[AuditResult], int]:
     """Return the results of the pairs that were carried to an end, and the outputs a data set that all took together.
 
     Each pair has its part of the level, whatever becomes of the others. All pass a round before any enters the next,
@@ -196,7 +208,8 @@ def _audited(request: AuditRequest, pairs: list[tuple[Any, Any]]) -> tuple[list[
     """
     level = request.alpha / len(pairs)
     under_way = {
-        number: audit_pair(request, pair, alpha=level, number=number) for number, pair in enumerate(pairs)
+        number: audit_pair(request, pair, alpha=level, number=number, deadline=deadline)
+        for number, pair in enumerate(pairs)
     }
     standing = dict.fromkeys(under_way, Progress(0.0, 0))
     results: list[AuditResult] = []
@@ -231,14 +244,15 @@ def _badness(result: AuditResult) -> tuple[int, float, float]:
     return rank, result.log_e_value if rank == 2 else weakness, result.log_e_value
 
 
-def _worst_pair(request: AuditRequest) -> tuple[tuple[Any, Any], int]:
+def _worst_pair(request: AuditRequest, deadline: Deadline) -> tuple[tuple[Any, Any], int]:
     """Search the strategy for the pair whose outputs show the largest violation; return it, and how many were tried.
 
-    Equal data sets show none and are not drawn from.
+    Equal data sets show none and are not drawn from; once the time is up, nor are others.
     """
     from dpsco_verify.auditing.worst_pair import search_worst_pair  # noqa: PLC0415  only this needs Hypothesis
 
     unequal: list[tuple[Any, Any]] = []
+    passed_over = 0
 
     def score(d: Any, d_prime: Any) -> float:
         pair = (d, d_prime)
@@ -247,10 +261,20 @@ def _worst_pair(request: AuditRequest) -> tuple[tuple[Any, Any], int]:
         require_pair(d, d_prime, request.relation)
         unequal[:] = [pair]
         caller = Caller(
-            request.mechanism, pair, name=request.name, seed=request.seed, time_limit=request.time_limit
+            request.mechanism,
+            pair,
+            name=request.name,
+            seed=request.seed,
+            time_limit=request.time_limit,
+            deadline=deadline,
         )
-        outputs = draw_more(caller, _PAIR_SEARCH_SAMPLES, "audit/pair-search")
-        choice = choose(request, pair, outputs, request.aims)
+        try:
+            outputs = draw_more(caller, _PAIR_SEARCH_SAMPLES, "audit/pair-search")
+            choice = deadline.run(lambda: choose(request, pair, outputs, request.aims))
+        except TimeIsUp:
+            nonlocal passed_over
+            passed_over += 1
+            return -math.inf
         return -math.inf if choice is None else choice.score
 
     found = search_worst_pair(request.pairs, score, seed=request.seed, max_examples=request.pair_examples)
@@ -260,4 +284,4 @@ def _worst_pair(request: AuditRequest) -> tuple[tuple[Any, Any], int]:
             "private; give a strategy of neighbours"
         )
     pair = unequal[0] if equal_data(found.d, found.d_prime) else (found.d, found.d_prime)
-    return pair, found.examples
+    return pair, max(found.examples - passed_over, 1)

@@ -11,6 +11,7 @@ from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing.mechanism import Caller
 from dpsco_verify.auditing.regions import Candidate, Order
 from dpsco_verify.auditing.selection import Choice
+from dpsco_verify.execution.time_limit import TimeIsUp
 from dpsco_verify.inference import CellCounts, EProcessDecision, PrivacyEventTest
 from dpsco_verify.inference.bets import bet_fractions, depth_for_range
 
@@ -44,6 +45,8 @@ class Confirmation:
         Outputs drawn a data set, and how many could have been.
     growth
         The log wealth up to the decision, each after so many outputs a data set.
+    cut_short
+        Whether the time was up before the test had all of its outputs.
     """
 
     choice: Choice
@@ -55,6 +58,7 @@ class Confirmation:
     samples: int
     cap: int
     growth: tuple[tuple[int, float], ...] = ()
+    cut_short: bool = False
 
     @property
     def rejected(self) -> bool:
@@ -81,7 +85,8 @@ def confirm(
 ) -> Confirmation:
     """Test the candidate's order on fresh outputs from the streams of this purpose.
 
-    The test gives up after `decide_within` outputs a data set; a violation is followed on, up to `cap`.
+    The test gives up after `decide_within` outputs a data set; a violation is followed on, up to `cap`. Where the time
+    is up it ends with what was drawn, which its level allows at any time; TimeIsUp is raised if that is nothing.
     """
     candidate = choice.candidate
     fractions = planned_fractions(
@@ -94,9 +99,16 @@ def confirm(
     decision, decision_counts = test.decision, CellCounts(0, 0, 0, 0)
     drawn, chunk, limit, number = 0, _FIRST_CHUNK, min(decide_within, cap), 0
     growth: list[tuple[int, float]] = []
+    cut_short = False
     while drawn < limit:
         size = min(chunk, limit - drawn)
-        counts, width = _drawn(caller, candidate, size, purpose, number)
+        try:
+            counts, width = _drawn(caller, candidate, size, purpose, number)
+        except TimeIsUp:
+            if not drawn:
+                raise
+            cut_short = True
+            break
         total += (counts.n11, counts.n10, counts.n01, counts.n00)
         drawn += size
         number += 1
@@ -117,6 +129,7 @@ def confirm(
         samples=drawn,
         cap=cap,
         growth=tuple(growth),
+        cut_short=cut_short,
     )
 
 

@@ -22,7 +22,7 @@ from dpsco_verify.auditing.raising import MOST_SINGLE_RUNS, encoded, runs_given_
 from dpsco_verify.auditing.records import same_data, snapshot
 from dpsco_verify.errors import InputError
 from dpsco_verify.execution import stream
-from dpsco_verify.execution.time_limit import Worker
+from dpsco_verify.execution.time_limit import Deadline, TimeIsUp, Worker
 from dpsco_verify.validation import require_integer, require_positive
 
 Mechanism = Callable[[Any, int, np.random.Generator], Any]
@@ -129,10 +129,19 @@ class Caller:
         The root seed; each call's stream depends on it, on the purpose and on the number of the chunk.
     time_limit
         Seconds that one call may take.
+    deadline
+        When the whole has to end; a call that would go on beyond it raises TimeIsUp.
     """
 
     def __init__(
-        self, mechanism: Mechanism, pair: tuple[Any, Any], *, name: str, seed: int, time_limit: float
+        self,
+        mechanism: Mechanism,
+        pair: tuple[Any, Any],
+        *,
+        name: str,
+        seed: int,
+        time_limit: float,
+        deadline: Deadline | None = None,
     ) -> None:
         if not callable(mechanism):
             raise InputError(
@@ -144,6 +153,7 @@ class Caller:
         self._name = name
         self._seed = require_integer("seed", seed, minimum=0)
         self._time_limit = require_positive("time_limit", time_limit)
+        self._deadline = Deadline(None) if deadline is None else deadline
         self._calls = 0
         self.width = 1
         """Entries of the widest output that was drawn."""
@@ -255,11 +265,16 @@ class Caller:
         return runs
 
     def _guarded(self, call: str, dataset: Any, size: int, rng: np.random.Generator) -> Any:
+        left = self._deadline.left
+        if left <= 0.0:
+            raise TimeIsUp
         try:
             returned, error = self._worker.run(
-                lambda: self._outcomes(dataset, size, rng), seconds=self._time_limit
+                lambda: self._outcomes(dataset, size, rng), seconds=min(self._time_limit, left)
             )
         except TimeoutError:
+            if left < self._time_limit:
+                raise TimeIsUp from None
             raise MechanismError(
                 f"mechanism={self._name} did not return within time_limit={self._time_limit:g} seconds in {call}; "
                 "give a larger time_limit, or fix it"

@@ -9,29 +9,28 @@ errs by.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from dpsco_verify.arrays import ArrayLike, FloatArray
-from dpsco_verify.auditing.bounds import delta_lower_bound, epsilon_lower_bound
+from dpsco_verify.auditing.conclusion import concluded
 from dpsco_verify.auditing.confirmation import Confirmation, confirm
-from dpsco_verify.auditing.detectable import detectable, pairs_needed
 from dpsco_verify.auditing.features import user_features
 from dpsco_verify.auditing.mechanism import Caller
 from dpsco_verify.auditing.outputs import Outputs, join
-from dpsco_verify.auditing.pairs import recognised
-from dpsco_verify.auditing.portable import Portable
 from dpsco_verify.auditing.raising import skipping_exceptions
 from dpsco_verify.auditing.regions import Aims
 from dpsco_verify.auditing.repeats import repeats
 from dpsco_verify.auditing.request import SEARCH, AuditRequest
-from dpsco_verify.auditing.result import AuditResult, Witness
+from dpsco_verify.auditing.result import AuditResult
 from dpsco_verify.auditing.selection import Choice, floating_point_leak, select
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import AuditVerdict
+from dpsco_verify.execution.time_limit import Deadline, TimeIsUp
 
 _LAST_ROUND = 0.9
 """The last round's part of the level; the earlier ones share the rest equally."""
@@ -95,57 +94,107 @@ class Progress:
 
 
 def audit_pair(
-    request: AuditRequest, pair: tuple[Any, Any], *, alpha: float, number: int
+    request: AuditRequest,
+    pair: tuple[Any, Any],
+    *,
+    alpha: float,
+    number: int,
+    deadline: Deadline,
 ) -> Generator[Progress, None, AuditResult]:
     """Audit pair number `number` at level `alpha`, round by round; see :func:`dpsco_verify.auditing.audit`.
 
     It yields after each round but the last, and returns the result. Its level does not depend on when, or whether, it
     is carried on.
     """
-    caller = Caller(
-        request.mechanism, pair, name=request.name, seed=request.seed, time_limit=request.time_limit
+    done = _Done()
+    try:
+        yield from _rounds_of(request, pair, done, alpha=alpha, number=number, deadline=deadline)
+    except TimeIsUp:
+        done.cut_short = True
+    result = concluded(
+        request,
+        pair,
+        done.spent,
+        done.used,
+        reproducible=done.reproducible,
+        ended_after=request.total_time_limit if done.cut_short else None,
+        samples_for=_samples_for,
     )
+    if done.outputs is None or done.cut_short:
+        return result
+    repeated = repeats(*done.outputs)
+    notes = [] if repeated is None else [repeated]
+    if not request.floating_point and result.verdict is not AuditVerdict.VIOLATED:
+        leak = floating_point_leak(*done.outputs, request.aims)
+        notes += [] if leak is None else [_LEAK.format(event=leak)]
+    return replace(result, notes=tuple(notes)) if notes else result
+
+
+@dataclass
+class _Done:
+    """What has been done of a pair: its tests with their parts of the level, and the outputs drawn a data set."""
+
+    spent: list[tuple[float, Confirmation]] = field(default_factory=list)
+    used: int = 0
+    outputs: tuple[Outputs, Outputs] | None = None
+    reproducible: bool = True
+    cut_short: bool = False
+
+
+def _rounds_of(
+    request: AuditRequest,
+    pair: tuple[Any, Any],
+    done: _Done,
+    *,
+    alpha: float,
+    number: int,
+    deadline: Deadline,
+) -> Iterator[Progress]:
+    """Yield after each round that decides nothing but the last, and keep what is done in `done`."""
+    caller = Caller(
+        request.mechanism,
+        pair,
+        name=request.name,
+        seed=request.seed,
+        time_limit=request.time_limit,
+        deadline=deadline,
+    )
+    done.reproducible = caller.reproducible
     caller.trial()
     aims = request.aims
     rounds = _rounds(request.samples)
     outputs = draw_more(caller, searchable(caller, rounds[0].searched), f"audit/{number}/search-0")
-    spent: list[tuple[float, Confirmation]] = []
-    used = outputs[0].size
+    done.outputs = outputs
+    done.used = outputs[0].size
     for k, this in enumerate(rounds):
         more = searchable(caller, this.searched) - outputs[0].size
         if more > 0:
-            outputs = draw_more(caller, more, f"audit/{number}/search-{k}", outputs)
-            used += more
-        choice = choose(request, pair, outputs, aims)
+            done.outputs = outputs = draw_more(caller, more, f"audit/{number}/search-{k}", outputs)
+            done.used += more
+        choice = deadline.run(partial(choose, request, pair, outputs, aims))
         last = k + 1 == len(rounds)
         if choice is None and last:
             raise InputError(
                 f"mechanism={request.name} returned outputs without any content; there is nothing to judge"
             )
         if choice is None or not (last or choice.growth > 0):
-            yield Progress(-math.inf if choice is None else choice.growth, used)
+            yield Progress(-math.inf if choice is None else choice.growth, done.used)
             continue
         confirmation = confirm(
             caller,
             choice,
             alpha=this.weight * alpha,
-            decide_within=request.samples - used if last else this.confirmed,
-            cap=request.samples - used,
+            decide_within=request.samples - done.used if last else this.confirmed,
+            cap=request.samples - done.used,
             purpose=f"audit/{number}/confirm-{k}",
         )
-        spent.append((this.weight, confirmation))
-        used += confirmation.samples
-        if confirmation.rejected:
-            break
+        done.spent.append((this.weight, confirmation))
+        done.used += confirmation.samples
+        done.cut_short = confirmation.cut_short and not confirmation.rejected
+        if confirmation.rejected or confirmation.cut_short:
+            return
         if not last:
-            yield Progress(choice.growth, used)
-    result = _concluded(request, pair, spent, used, reproducible=caller.reproducible)
-    repeated = repeats(*outputs)
-    notes = [] if repeated is None else [repeated]
-    if not request.floating_point and result.verdict is not AuditVerdict.VIOLATED:
-        leak = floating_point_leak(*outputs, aims)
-        notes += [] if leak is None else [_LEAK.format(event=leak)]
-    return replace(result, notes=tuple(notes)) if notes else result
+            yield Progress(choice.growth, done.used)
 
 
 def searchable(caller: Caller, size: int) -> int:
@@ -199,83 +248,3 @@ def log_ratio_of(
             return first - second
 
     return ratio
-
-
-def _concluded(
-    request: AuditRequest,
-    pair: tuple[Any, Any],
-    spent: Sequence[tuple[float, Confirmation]],
-    used: int,
-    *,
-    reproducible: bool,
-) -> AuditResult:
-    confirmation = spent[-1][1]
-    choice = confirmation.choice
-    candidate, counts, level = choice.candidate, confirmation.counts, confirmation.alpha
-    order, bets = candidate.order, confirmation.fractions
-    pairs = confirmation.samples
-    occurrences, occurrences_neighbour = counts.n11 + counts.n10, counts.n11 + counts.n01
-    frequency_neighbour = occurrences_neighbour / pairs
-    delta_lower = delta_lower_bound(counts, epsilon=order.epsilon, alpha=level, fractions=bets)
-    epsilon_lower = epsilon_lower_bound(counts, delta=order.delta, alpha=level, fractions=bets)
-    mdv = needed = None
-    if confirmation.rejected:
-        # What was rejected stays so, also when what was drawn later weakens the bounds.
-        delta_lower, epsilon_lower = max(delta_lower, order.delta), max(epsilon_lower, order.epsilon)
-        verdict = AuditVerdict.VIOLATED
-        before = used - confirmation.samples
-        decided = before + (confirmation.decision.rejected_at or 0)
-    else:
-        decided = None
-        mdv = detectable(confirmation)
-        epsilon, delta = request.of_interest(order)
-        if mdv is not None and (mdv.epsilon <= epsilon or mdv.delta <= delta):
-            verdict = AuditVerdict.NOT_VIOLATED
-        else:
-            verdict = AuditVerdict.UNDECIDED
-            needed = _samples_for(pairs_needed(confirmation, epsilon=epsilon, delta=delta))
-    p_value = min(1.0, *(c.decision.p_value / weight for weight, c in spent))
-    # The weighted mean of e-values is one; a round that was not needed counts with its bet not placed, 1.
-    logs = [math.log(weight) + c.decision.log_wealth for weight, c in spent]
-    unused = 1.0 - math.fsum(weight for weight, _ in spent)
-    log_e_value = float(np.logaddexp.reduce([*logs, math.log(unused)] if unused > 1e-12 else logs))
-    first, second = (pair[1], pair[0]) if candidate.swapped else pair
-    return AuditResult(
-        verdict=verdict,
-        mechanism=request.name,
-        claim=request.claim,
-        relation=None if request.relation is None else request.relation.value,
-        order=order.epsilon,
-        delta_at_order=order.delta,
-        epsilon_lower=epsilon_lower,
-        delta_lower=delta_lower,
-        mdv=mdv,
-        witness=Witness(
-            d=first,
-            d_prime=second,
-            swapped=candidate.swapped,
-            event=str(candidate.region),
-            contains=Portable(candidate.region.contains),
-            counts=counts,
-            decision_counts=confirmation.decision_counts,
-            frequency=occurrences / pairs,
-            frequency_neighbour=frequency_neighbour,
-            alpha=level,
-            fractions=tuple(float(x) for x in bets),
-            seed=request.seed,
-        ),
-        alpha=request.alpha,
-        log_e_value=log_e_value,
-        p_value=p_value,
-        samples=used,
-        samples_to_decision=decided,
-        candidates=choice.tried,
-        pairs=1,
-        seconds=0.0,
-        reproducible=reproducible,
-        epsilon_of_interest=request.epsilon_of_interest,
-        multiple_of_interest=request.multiple_of_interest,
-        samples_needed=needed,
-        neighbours=recognised(*pair)[0] if request.relation is None else None,
-        growth=confirmation.growth,
-    )

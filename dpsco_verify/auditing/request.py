@@ -46,6 +46,7 @@ class AuditRequest:
     seed: int
     log_density: Callable[[Any, Any], ArrayLike] | None
     time_limit: float
+    total_time_limit: float | None = None
     epsilon_of_interest: float | None
     multiple_of_interest: float
     features: Mapping[str, Callable[[Any], ArrayLike]]

@@ -174,6 +174,9 @@ class AuditResult:
         where no number would.
     neighbours
         Where no relation was given: which one the pair seems to have, or that it has none; else None.
+    ended_after
+        Where the time was up before the end: the seconds that the whole audit was given. Such a result is not
+        `reproducible`.
     growth
         The evidence of the test that decided, or was the last: after so many fresh pairs the log of its e-value.
     """
@@ -203,6 +206,7 @@ class AuditResult:
     pairs_tried: int = 1
     notes: tuple[str, ...] = ()
     neighbours: str | None = None
+    ended_after: float | None = None
     growth: tuple[tuple[int, float], ...] = ()
     again: Portable | None = field(default=None, compare=False)
 
@@ -299,6 +303,16 @@ class AuditResult:
     @property
     def why_undecided(self) -> str:
         """What was to be found and would not have been, in words, of an undecided audit."""
+        if self.ended_after is not None:
+            tested = (
+                f"{self.witness.samples:,} of them for its test, which had found no violation"
+                if self.witness.samples
+                else "before any event was tested"
+            )
+            return (
+                f"total_time_limit={self.ended_after:g} seconds were over after {self.samples:,} outputs a data set, "
+                f"{tested}"
+            )
         if self.mdv is None:
             return self._would_have_found
         if self.epsilon_of_interest is not None:
@@ -312,6 +326,8 @@ class AuditResult:
     @property
     def way_out(self) -> str:
         """What an undecided audit needs, in words."""
+        if self.ended_after is not None:
+            return "give a larger total_time_limit, or fewer samples"
         if self.samples_needed is None:
             return "no number of samples would do"
         return f"give more samples, about {self.samples_needed:,}"

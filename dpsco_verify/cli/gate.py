@@ -109,6 +109,11 @@ _OF_CANARIES = ("canaries", "method", "family", "guesses")
     help="Seconds that one call, or one answer of a program, may take.  [default: 60]",
 )
 @click.option(
+    "--total-time-limit",
+    type=click.FloatRange(0, min_open=True),
+    help="Seconds that the whole audit may take; then it is undecided, or what it has found.  [default: none]",
+)
+@click.option(
     "--epsilon-of-interest",
     type=click.FloatRange(0, min_open=True),
     help="Undecided unless an epsilon of this size would have been found.",
@@ -206,7 +211,7 @@ def _gate(
 
 def _estimate(mechanism: str | None, config: Path | None, settings: dict[str, Any]) -> None:
     """Print a lower bound on ε for each pair."""
-    given = [option_name(name) for name in _OF_A_VERDICT if settings[name] is not None]
+    given = [option_name(name) for name in (*_OF_A_VERDICT, "total_time_limit") if settings[name] is not None]
     given += ["--config"] if config is not None else []
     given += [f"--{name}" for name in _OF_CANARIES if settings[name] is not None]
     if given:

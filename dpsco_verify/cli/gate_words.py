@@ -44,9 +44,9 @@ A configuration (--config) runs many audits on one error budget:
   pair = "mymodule:pair"          # or a list of names
   epsilon = 1.0                   # delta; or rho, mu,
                                   # renyi_alpha and renyi_epsilon
-  # relation, samples, name, weight, time_limit, epsilon_of_interest,
-  # multiple_of_interest, pair_examples, per_call, floating_point, seeded,
-  # expect
+  # relation, samples, name, weight, time_limit, total_time_limit,
+  # epsilon_of_interest, multiple_of_interest, pair_examples, per_call,
+  # floating_point, seeded, expect
 In pyproject.toml the same tables stand under tool.dpsco-verify.
 
 \b
@@ -97,6 +97,7 @@ _KEYWORDS = (
     "error_budget",
     "seed",
     "time_limit",
+    "total_time_limit",
     "epsilon_of_interest",
     "multiple_of_interest",
     "name",
@@ -114,8 +115,10 @@ _IN_ANY_MESSAGE = {
     "per_call=True": "--per-call",
     "floating_point=True": "--floating-point",
     "seeded=False": "--unseeded",
+    "a larger total_time_limit": "a larger --total-time-limit",
     "a larger time_limit": "a larger --time-limit",
-    "time_limit=": "--time-limit=",
+    "total_time_limit=": "--total-time-limit=",
+    " time_limit=": " --time-limit=",
 }
 
 

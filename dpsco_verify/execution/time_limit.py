@@ -1,14 +1,21 @@
-"""A thread that calls functions of a user's own, and is left behind if one hangs."""
+"""Limits of time: a thread that is left behind if what it calls hangs, and the end of a whole."""
 
 from __future__ import annotations
 
 import contextvars
+import math
 import queue
 import threading
+import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 _Job = Callable[[], Any]
+T = TypeVar("T")
+
+
+class TimeIsUp(Exception):  # noqa: N818  not an error: what was done stands
+    """The time for the whole is up."""
 
 
 class Worker:
@@ -42,3 +49,36 @@ def _work(
         except BaseException as error:  # noqa: BLE001  whatever a function raises is told, not swallowed
             results.put((None, error))
         del job
+
+
+class Deadline:
+    """When the whole has to end: so many seconds after this was made, or never for None."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._end = math.inf if seconds is None else time.monotonic() + seconds
+        self._worker: Worker | None = None
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left, infinite where there is no end."""
+        return self._end - time.monotonic()
+
+    def half(self) -> Deadline:
+        """Return the deadline that is half as far away."""
+        return Deadline(None if self._end == math.inf else 0.5 * max(self.left, 0.0))
+
+    def run(self, job: Callable[[], T]) -> T:
+        """Return what the job returns; where the time is up before, leave it behind and raise TimeIsUp."""
+        if self._end == math.inf:
+            return job()
+        if self._worker is None:
+            self._worker = Worker()
+        try:
+            returned, error = self._worker.run(job, seconds=max(self.left, 0.0))
+        except TimeoutError:
+            self._worker = None
+            raise TimeIsUp from None
+        if error is not None:
+            raise error
+        found: T = returned
+        return found

@@ -99,7 +99,7 @@ def audit_finding(
         summary=". Note: ".join((backed.summary, *result.notes)),
         method=METHOD,
         evidence=evidence_of(result),
-        plots=(curve_plot(result), growth_plot(result)),
+        plots=(curve_plot(result), *((growth_plot(result),) if result.growth else ())),
         counterexample=counterexample(result) if verdict is Verdict.REFUTED else None,
         certificate=f"certificates/{id_}--{reading}.json" if backed.data is not None else None,
         scope=backed.scope,
@@ -195,6 +195,8 @@ def evidence_of(result: AuditResult) -> dict[str, Quantity]:
             value=result.samples_needed,
             note="about, to find on this event what is of interest"
             if result.samples_needed
+            else "its time was up"
+            if result.ended_after is not None
             else "no number of samples would do"
             if result.verdict is AuditVerdict.UNDECIDED
             else "decided",
@@ -223,7 +225,11 @@ def evidence_of(result: AuditResult) -> dict[str, Quantity]:
         "seed": Quantity(value=w.seed),
         "reproducible": Quantity(
             value=result.reproducible,
-            note=None if result.reproducible else "the mechanism draws its own randomness",
+            note=None
+            if result.reproducible
+            else "the mechanism draws its own randomness"
+            if result.ended_after is None
+            else "its time was up",
         ),
     }
 
@@ -231,6 +237,8 @@ def evidence_of(result: AuditResult) -> dict[str, Quantity]:
 def _no_mdv(result: AuditResult) -> str:
     if result.verdict is AuditVerdict.VIOLATED:
         return "a violation was found"
+    if result.ended_after is not None:
+        return "its time was up before the end"
     return "no violation of this event would have been found"
 
 

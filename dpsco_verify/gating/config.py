@@ -51,8 +51,8 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         What the report calls the mechanism.
     weight
         Its share of the error budget, relative to the other audits.
-    time_limit
-        Seconds that one call may take.
+    time_limit, total_time_limit
+        Seconds that one call, and that the whole audit, may take.
     epsilon_of_interest
         The audit is undecided unless an ε of this size would have been found; by default, unless
     multiple_of_interest
@@ -83,6 +83,7 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     name: Text | None = None
     weight: Positive = 1.0
     time_limit: Positive = 60.0
+    total_time_limit: Positive | None = None
     epsilon_of_interest: Positive | None = None
     multiple_of_interest: Annotated[float, Meta(gt=1)] = MULTIPLE_OF_INTEREST
     pair_examples: Annotated[int, Meta(ge=1)] = PAIR_EXAMPLES

@@ -340,6 +340,7 @@ def _audited(one: Planned) -> AuditResult:
             samples=one.samples,
             seed=one.seed,
             time_limit=time_limit,
+            total_time_limit=one.entry.total_time_limit,
             epsilon_of_interest=one.entry.epsilon_of_interest,
             multiple_of_interest=one.entry.multiple_of_interest,
             pair_examples=one.entry.pair_examples,

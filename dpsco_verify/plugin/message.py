@@ -52,7 +52,7 @@ def undecided(result: AuditResult, asked: AskedAudit) -> str:
         [
             ("why", result.why_undecided),
             ("needs", result.way_out),
-            ("raise", _what_to_raise(result, asked)),
+            ("raise", "" if result.ended_after is not None else _what_to_raise(result, asked)),
             *_repeat(result, asked),
         ],
     )
@@ -98,7 +98,11 @@ def _what_to_raise(result: AuditResult, asked: AskedAudit) -> str:
 
 
 def _repeat(result: AuditResult, asked: AskedAudit) -> list[tuple[str, str]]:
-    caveat = [] if result.reproducible else [("but", "the mechanism draws from elsewhere than the rng")]
+    caveat = []
+    if result.ended_after is not None:
+        caveat = [("but", "it ended when its time was up")]
+    elif not result.reproducible:
+        caveat = [("but", "the mechanism draws from elsewhere than the rng")]
     return [("repeat", asked.test.command), *caveat]
 
 
