@@ -112,7 +112,7 @@ def _list(exhibits: Sequence[Judged], *, as_json: bool) -> None:
                 {
                     "id": exhibit.id,
                     "kind": exhibit.kind,
-                    "expected": exhibit.expected,
+                    "expected": exhibit.kind.expected,
                     "quick": not exhibit.slow,
                     "title": exhibit.title,
                     "truth": exhibit.truth,
@@ -122,7 +122,7 @@ def _list(exhibits: Sequence[Judged], *, as_json: bool) -> None:
         )
         return
     for exhibit in exhibits:
-        click.echo(f"{exhibit.id:44}{exhibit.kind:10}{exhibit.expected.words}")
+        click.echo(f"{exhibit.id:44}{exhibit.kind:10}{exhibit.kind.expected.words}")
         click.echo(indented(exhibit.title))
 
 
@@ -163,10 +163,10 @@ def print_museum(rows: Sequence[MuseumRow], console: Console, *, error_budget: f
     for row in rows:
         verdict = row.verdict.words
         if not row.as_expected:
-            verdict += f", expected: {row.exhibit.expected.words}"
+            verdict += f", expected: {row.exhibit.kind.expected.words}"
         table.add_row(
             text(f"{row.exhibit.id}: {row.exhibit.title}") if wide else broken(row.exhibit.id, _NAME),
-            *([text(row.exhibit.expected.words)] if wide else []),
+            *([text(row.exhibit.kind.expected.words)] if wide else []),
             text(verdict, "" if row.as_expected else "bold red"),
             text(row.caught_by) if wide else broken(row.caught_by, room),
             text(format_scalar(row.samples)),
@@ -177,7 +177,7 @@ def print_museum(rows: Sequence[MuseumRow], console: Console, *, error_budget: f
         if not row.as_expected:
             console.print(
                 text(
-                    f"{row.exhibit.id}: {row.verdict.words}, expected: {row.exhibit.expected.words}. "
+                    f"{row.exhibit.id}: {row.verdict.words}, expected: {row.exhibit.kind.expected.words}. "
                     f"{row.exhibit.title}. Truth: {row.exhibit.truth}.",
                     "bold red",
                 )

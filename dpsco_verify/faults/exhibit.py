@@ -19,6 +19,11 @@ class ExhibitKind(enum.StrEnum):
     FAULT = "fault"
     CONTROL = "control"
 
+    @property
+    def expected(self) -> AuditVerdict:
+        """The verdict to be had: ``violated`` of a fault."""
+        return AuditVerdict.VIOLATED if self is ExhibitKind.FAULT else AuditVerdict.NOT_VIOLATED
+
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
@@ -58,8 +63,6 @@ class Judged(Protocol):
         What is true of it, in words.
     kind
         A fault or a control.
-    expected
-        The verdict to be had: ``violated`` of a fault that can be seen.
     cost
         Expected seconds, roughly: costly exhibits start first.
     slow
@@ -76,8 +79,6 @@ class Judged(Protocol):
     def truth(self) -> str: ...  # noqa: D102  told above
     @property
     def kind(self) -> ExhibitKind: ...  # noqa: D102  told above
-    @property
-    def expected(self) -> AuditVerdict: ...  # noqa: D102  told above
     @property
     def cost(self) -> float: ...  # noqa: D102  told above
     @property
@@ -116,9 +117,8 @@ class Exhibit:
     claim: PrivacyClaim
     relation: RelationName | None
     truth: str
-    expected: AuditVerdict
-    kind: ExhibitKind
     samples: int
+    kind: ExhibitKind = ExhibitKind.FAULT
     floating_point: bool = False
     true_delta: Callable[[], float] | None = None
     cost: float = 0.2

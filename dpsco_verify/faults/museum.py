@@ -68,7 +68,7 @@ class MuseumRow:
     @property
     def as_expected(self) -> bool:
         """Whether the verdict is the one that was to be had."""
-        return self.verdict is self.exhibit.expected
+        return self.verdict is self.exhibit.kind.expected
 
 
 def quick_exhibits(exhibits: Sequence[Judged] = EXHIBITS) -> tuple[Judged, ...]:
@@ -158,7 +158,7 @@ def museum_record(rows: Sequence[MuseumRow], *, error_budget: float) -> MuseumRe
                 claim=str(row.exhibit.claim) if isinstance(row.exhibit, Exhibit) else None,
                 truth=row.exhibit.truth,
                 true_delta=_true_delta(row.exhibit),
-                expected=row.exhibit.expected,
+                expected=row.exhibit.kind.expected,
                 verdict=row.verdict,
                 caught_by=row.caught_by,
                 samples=row.samples,

@@ -68,7 +68,7 @@ def test_each_fault_is_caught_by_each_of_its_checks(exhibit):
 def test_the_judge_of_a_fault_says_so_and_repeats_itself(exhibit):
     first, second = (exhibit.judge(alpha=ALPHA, seed=3) for _ in range(2))
     assert first == second
-    assert first.verdict is exhibit.expected
+    assert first.verdict is exhibit.kind.expected
     assert first.caught_by.split(":")[0] in exhibit.caught_by
     assert first.samples > 0
 

@@ -39,7 +39,6 @@ class Stub:
 
     id: str
     verdict: AuditVerdict = AuditVerdict.VIOLATED
-    expected: AuditVerdict = AuditVerdict.VIOLATED
     kind: ExhibitKind = ExhibitKind.FAULT
     title: str = "a stub"
     source: str = "here"
@@ -93,7 +92,7 @@ def test_an_exhibit_is_well_formed(exhibit):
         assert repr(first) == repr(second)
         assert len(exhibit.mechanism(data, 1, np.random.default_rng(1))) == 1
     wanted = AuditVerdict.VIOLATED if exhibit.kind is ExhibitKind.FAULT else AuditVerdict.NOT_VIOLATED
-    assert exhibit.expected is wanted
+    assert exhibit.kind.expected is wanted
 
 
 @pytest.mark.parametrize("exhibit", FAULTS, ids=lambda exhibit: exhibit.id)
@@ -136,11 +135,10 @@ def test_the_budget_is_split_before_anything_is_judged():
 
 def test_rows_come_in_the_order_given_and_tell_a_miss():
     missed = Stub("missed", verdict=AuditVerdict.NOT_VIOLATED)
-    accused = Stub("accused", expected=AuditVerdict.NOT_VIOLATED, kind=ExhibitKind.CONTROL)
+    accused = Stub("accused", kind=ExhibitKind.CONTROL)
     undecided = Stub(
         "undecided",
         verdict=AuditVerdict.UNDECIDED,
-        expected=AuditVerdict.NOT_VIOLATED,
         kind=ExhibitKind.CONTROL,
     )
     rows = run_museum([Stub("z"), missed, accused, Stub("a", cost=9.0), undecided])

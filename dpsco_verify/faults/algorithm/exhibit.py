@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpsco_verify.algorithm.conformance import Implementation, check_implementation
-from dpsco_verify.auditing import AuditVerdict
 from dpsco_verify.faults.exhibit import ExhibitKind, Judgement
 
 _TOLD_OF_CONTROLS = ("noise-scale", "single-step-privacy")
@@ -43,11 +42,6 @@ class AlgorithmExhibit:
     def kind(self) -> ExhibitKind:
         """A fault if something is to catch it."""
         return ExhibitKind.FAULT if self.caught_by else ExhibitKind.CONTROL
-
-    @property
-    def expected(self) -> AuditVerdict:
-        """``violated`` for a fault."""
-        return AuditVerdict.VIOLATED if self.caught_by else AuditVerdict.NOT_VIOLATED
 
     def judge(self, *, alpha: float, seed: int) -> Judgement:
         """Run the checks."""

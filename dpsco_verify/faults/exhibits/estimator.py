@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.auditing import AuditVerdict
 from dpsco_verify.estimators import noise
 from dpsco_verify.faults.exhibit import Exhibit, ExhibitKind
 from dpsco_verify.faults.mechanisms.private_fit import DELTA, EPSILON, FitFault, PrivateFit
@@ -67,8 +66,6 @@ def _fault(fault: FitFault, *, mechanism: PrivateFit | None = None, **told: Any)
     return _exhibit(
         id=f"fit-{fault.value}",
         mechanism=mechanism or PrivateFit(fault=fault),
-        expected=AuditVerdict.VIOLATED,
-        kind=ExhibitKind.FAULT,
         **told,
     )
 
@@ -174,7 +171,6 @@ ESTIMATOR_CONTROLS: tuple[Exhibit, ...] = tuple(
         pairs=pairs,
         truth=truth,
         true_delta=true_delta,
-        expected=AuditVerdict.NOT_VIOLATED,
         kind=ExhibitKind.CONTROL,
     )
     for name, title, mechanism, pairs, truth, true_delta in (

@@ -6,8 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from dpsco_verify.auditing import AuditVerdict
-from dpsco_verify.faults.exhibit import Exhibit, ExhibitKind
+from dpsco_verify.faults.exhibit import Exhibit
 from dpsco_verify.faults.laws import discrete_laplace_tail
 from dpsco_verify.faults.mechanisms.output_form import NoisyRecords, SelectedMean
 from dpsco_verify.faults.mechanisms.sum_of_squares import SumOfSquares
@@ -33,8 +32,6 @@ RELEASE_FAULTS: tuple[Exhibit, ...] = (
         relation="add-remove",
         truth="the rare key is released with probability P(1 + Z ≥ 5), not P(Z ≥ 5), and never without its record",
         true_delta=partial(discrete_laplace_tail, _THRESHOLD - 1, scale=1.0),
-        expected=AuditVerdict.VIOLATED,
-        kind=ExhibitKind.FAULT,
         samples=45_000,
         cost=1.5,
         slow=True,
@@ -49,8 +46,6 @@ RELEASE_FAULTS: tuple[Exhibit, ...] = (
         relation="replace-one",
         truth="unbounded: the output is deterministic and differs",
         true_delta=_always,
-        expected=AuditVerdict.VIOLATED,
-        kind=ExhibitKind.FAULT,
         samples=10_000,
     ),
     Exhibit(
@@ -63,8 +58,6 @@ RELEASE_FAULTS: tuple[Exhibit, ...] = (
         relation="add-remove",
         truth="unbounded: the length of the output is the number of records",
         true_delta=_always,
-        expected=AuditVerdict.VIOLATED,
-        kind=ExhibitKind.FAULT,
         samples=10_000,
     ),
     Exhibit(
@@ -77,8 +70,6 @@ RELEASE_FAULTS: tuple[Exhibit, ...] = (
         relation="add-remove",
         truth="unbounded: NaN comes out where nothing is selected, and nowhere else",
         true_delta=_always,
-        expected=AuditVerdict.VIOLATED,
-        kind=ExhibitKind.FAULT,
         samples=10_000,
     ),
 )

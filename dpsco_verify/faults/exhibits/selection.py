@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_verify.auditing import AuditVerdict
-from dpsco_verify.faults.exhibit import Exhibit, ExhibitKind
+from dpsco_verify.faults.exhibit import Exhibit
 from dpsco_verify.faults.laws import (
     noisy_max_value_delta,
     numeric_sparse_vector_delta,
@@ -46,8 +45,6 @@ def _sparse_vector(number: int, *, cutoff: int, first: list[int], **rest: Any) -
             if mechanism.numeric
             else partial(pair_delta, sparse_vector_law, mechanism, pair, 1.0)
         ),
-        expected=AuditVerdict.VIOLATED,
-        kind=ExhibitKind.FAULT,
         **rest,
     )
 
@@ -106,8 +103,6 @@ SELECTION_FAULTS: tuple[Exhibit, ...] = (
         relation="replace-one",
         truth="k/2·ε for k queries that move together, here 1.75",
         true_delta=partial(noisy_max_value_delta, _NOISY_MAX, *_ALL_OR_NONE, 0.7),
-        expected=AuditVerdict.VIOLATED,
-        kind=ExhibitKind.FAULT,
         samples=36_000,
     ),
 )
