@@ -20,7 +20,7 @@ from dpsco_verify.algorithm import (
 )
 from dpsco_verify.geometry import Box, L2Ball, Simplex, WholeSpace
 from dpsco_verify.problems import AbsoluteDeviation, Hinge, Huber, Linear, Logistic, Quantile
-from dpsco_verify.problems.properties import FUNCTION_ROUNDING
+from loss_properties import FUNCTION_ROUNDING
 
 LOSSES = [Linear(), AbsoluteDeviation(), Quantile(0.3), Huber(0.5), Hinge(), Logistic()]
 

@@ -15,13 +15,13 @@ from dpsco_verify.geometry.norms import euclidean_norm
 from dpsco_verify.problems import EuclideanDistance, FinitePopulation
 from dpsco_verify.problems.minimisation.distance_risk import DistanceRisk, SmoothedDistanceRisk
 from dpsco_verify.problems.minimisation.domain import domain_of
-from dpsco_verify.problems.properties import (
+from dpsco_verify.strategies.problems import data_points, finite_populations, parameter_points
+from loss_properties import (
     attainment_violation,
     batch_violation,
     loss_violations,
     minimum_violation,
 )
-from dpsco_verify.strategies.problems import data_points, finite_populations, parameter_points
 
 pytestmark = pytest.mark.slow
 

@@ -9,14 +9,6 @@ from hypothesis.extra import numpy as hnp
 
 from dpsco_verify.geometry.norms import summation_error
 from dpsco_verify.problems.losses import Hinge, Logistic
-from dpsco_verify.problems.properties import (
-    FUNCTION_ROUNDING,
-    attainment_violation,
-    batch_violation,
-    convexity_violation,
-    lipschitz_violation,
-    subgradient_inequality_violation,
-)
 from dpsco_verify.strategies.problems import (
     data_points,
     finite_populations,
@@ -24,6 +16,14 @@ from dpsco_verify.strategies.problems import (
     neighbouring_data,
     parameter_points,
     predictor_losses,
+)
+from loss_properties import (
+    FUNCTION_ROUNDING,
+    attainment_violation,
+    batch_violation,
+    convexity_violation,
+    lipschitz_violation,
+    subgradient_inequality_violation,
 )
 
 

@@ -15,13 +15,13 @@ from dpsco_verify.problems import AbsoluteDeviation, Hinge, LinearSigns, Median,
 from dpsco_verify.problems.losses.loss import inner_product
 from dpsco_verify.problems.minimisation import support
 from dpsco_verify.problems.minimisation.predictor_risk import PredictorRisk
-from dpsco_verify.problems.properties import minimum_violation
 from dpsco_verify.strategies.problems import (
     data_points,
     finite_populations,
     parameter_points,
     predictor_losses,
 )
+from loss_properties import minimum_violation
 
 
 @st.composite

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from dpsco_verify.geometry.norms import euclidean_norm
 from dpsco_verify.problems import Huber, Linear, Logistic
 from dpsco_verify.problems.losses import Loss
-from dpsco_verify.problems.properties import smoothness_violation
 from dpsco_verify.strategies.problems import data_points, losses, parameter_points
+from loss_properties import smoothness_violation
 
 pytestmark = pytest.mark.slow
 

@@ -18,7 +18,7 @@ from dpsco_verify.errors import InputError
 from dpsco_verify.geometry import L2Ball, Simplex
 from dpsco_verify.problems import Drift
 from dpsco_verify.problems.populations import biased_corners, logistic_model, majority_vote, quantile_model
-from dpsco_verify.problems.properties import minimum_violation
+from loss_properties import minimum_violation
 
 pytestmark = pytest.mark.slow
 

@@ -16,7 +16,7 @@ from dpsco_verify.errors import InputError
 from dpsco_verify.geometry import Box, L1Ball, L2Ball, Simplex, WholeSpace
 from dpsco_verify.problems import EuclideanDistance, FinitePopulation, Median
 from dpsco_verify.problems.minimisation.distance_risk import DistanceRisk
-from dpsco_verify.problems.properties import (
+from loss_properties import (
     batch_violation,
     lipschitz_violation,
     loss_violations,

@@ -9,7 +9,7 @@ import pytest
 
 from dpsco_verify.errors import InputError
 from dpsco_verify.problems import AbsoluteDeviation, Hinge, Huber, Linear, Logistic, Quantile
-from dpsco_verify.problems.properties import FUNCTION_ROUNDING
+from loss_properties import FUNCTION_ROUNDING
 
 Z = np.array([3.0, 4.0, 2.0])  # features (3, 4), target 2
 POSITIVE = np.array([3.0, 4.0, 1.0])

@@ -22,7 +22,7 @@ from dpsco_verify.problems import (
     engel,
 )
 from dpsco_verify.problems.minimisation import minimise_finite
-from dpsco_verify.problems.properties import minimum_violation
+from loss_properties import minimum_violation
 
 POPULATIONS = [
     breast_cancer("hinge"),

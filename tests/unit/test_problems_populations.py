@@ -26,7 +26,7 @@ from dpsco_verify.problems import (
     engel,
 )
 from dpsco_verify.problems.losses import Loss
-from dpsco_verify.problems.properties import FUNCTION_ROUNDING
+from loss_properties import FUNCTION_ROUNDING
 
 # ── linear signs ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -11,7 +11,7 @@ from dpsco_verify.geometry import L2Ball
 from dpsco_verify.problems import AbsoluteDeviation, Hinge, LinearSigns, Logistic, Quantile
 from dpsco_verify.problems.losses import LinearPredictorLoss
 from dpsco_verify.problems.minimisation.predictor_risk import PredictorRisk
-from dpsco_verify.problems.properties import (
+from loss_properties import (
     attainment_violation,
     batch_violation,
     convexity_violation,

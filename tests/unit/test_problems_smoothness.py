@@ -18,7 +18,7 @@ from dpsco_verify.problems import (
     Logistic,
     Quantile,
 )
-from dpsco_verify.problems.properties import loss_violations, smoothness_violation
+from loss_properties import loss_violations, smoothness_violation
 
 RNG = np.random.default_rng(8)
 W, U = RNG.normal(size=(2, 50, 3))

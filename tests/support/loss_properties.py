@@ -1,4 +1,4 @@
-"""Checkers for what a loss and a certified minimum must satisfy; for the losses shipped here and for a user's own.
+"""Checkers for what a loss and a certified minimum must satisfy.
 
 Each takes rows of points, ``w`` and ``u`` of shape ``(R, d)`` and ``z`` of shape ``(R, k)``, and returns the worst
 :class:`Violation` among them, or None. Inequalities between real numbers get an allowance for rounding: a small
