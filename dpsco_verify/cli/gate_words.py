@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dpsco_verify.evidence import AuditRecord
     from dpsco_verify.gating.config import GateConfig
     from dpsco_verify.gating.guarantees import PlannedGuarantee
-    from dpsco_verify.gating.run import Planned, PlannedCanaries
+    from dpsco_verify.gating.plan import Planned, PlannedCanaries
 
 MORE = """\b
 MODULE:MECHANISM is mechanism(dataset, size, rng) and returns `size`

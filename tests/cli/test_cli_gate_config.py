@@ -19,7 +19,7 @@ from dpsco_verify.choices import DEFAULT_PROFILE, SAMPLES, Profile
 from dpsco_verify.cli import main
 from dpsco_verify.errors import InputError
 from dpsco_verify.gating.config import GateConfig, load_config
-from dpsco_verify.gating.run import plan
+from dpsco_verify.gating.plan import plan
 from dpsco_verify.plugin import settings
 
 MODULE = """
@@ -107,7 +107,7 @@ def test_many_audits_in_one_report(here):
 
 def test_the_budget_is_split_before_anything_is_loaded_or_drawn(here):
     config = load_config(here / "dpsco.toml")
-    everything, one = plan(config), plan(config, ["confmech-laplace"])
+    everything, one = plan(config).audits, plan(config, ["confmech-laplace"]).audits
     assert [planned.key for planned in one] == [everything[0].key]
     assert one[0].alpha == everything[0].alpha == pytest.approx(2e-6)
     assert [planned.samples for planned in everything] == [3000, 5000, 5000]
@@ -152,7 +152,7 @@ def test_python_tests_and_the_gate_draw_equally_many():
 
 def test_profiles_say_how_much(here):
     (here / "dpsco.toml").write_text('[gate]\nprofile = "quick"\n' + ONE + "epsilon = 1\n")
-    assert plan(load_config(here / "dpsco.toml"))[0].samples == SAMPLES[Profile.QUICK]
+    assert plan(load_config(here / "dpsco.toml")).audits[0].samples == SAMPLES[Profile.QUICK]
 
 
 def test_pyproject_has_the_same_table(here):
