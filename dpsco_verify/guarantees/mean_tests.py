@@ -20,8 +20,9 @@ from dpsco_verify.guarantees.detectable import (
     tilted,
     with_one_more,
 )
-from dpsco_verify.inference import BettingEProcess, EProcessDecision
-from dpsco_verify.inference.bets import log_factors
+from dpsco_verify.inference import BettingConfidenceSequence, BoundedMeanTest, EProcessDecision
+from dpsco_verify.inference.bounded_mean import minimum_detectable_violation
+from dpsco_verify.inference.confidence_sequence import Side
 from dpsco_verify.inference.unbounded_mean import Spread, UnboundedMeanTest
 
 _FIRST_CHUNK = 500
@@ -45,23 +46,32 @@ class MeanTest(Protocol):
 
 
 class BoundedMean:
-    """``E X ≤ bound`` for X in ``[low, high]``; :class:`~dpsco_verify.inference.BettingEProcess` on ``X − bound``."""
+    """``E X ≤ bound`` for X in ``[low, high]``, by :class:`~dpsco_verify.inference.bounded_mean.BoundedMeanTest`.
+
+    Whatever tests a mean here does so by this: :func:`~dpsco_verify.guarantees.mean_at_most`, the risk of an optimiser,
+    and the statements of the ledger (:mod:`dpsco_verify.ledger.measured`).
+    """
 
     __bool__ = no_truth_value("not test.decision.rejected")
 
     def __init__(self, *, bound: float, low: float, high: float, alpha: float) -> None:
-        self._bound, self._low, self._high = bound, low, high
-        self._process = BettingEProcess(low=low - bound, high=high - bound, alpha=alpha)
+        self._bound, self._low, self._high, self._alpha = bound, low, high, alpha
+        self._test = BoundedMeanTest(bound=bound, low=low, high=high, alpha=alpha)
 
     def update(self, observations: FloatArray) -> EProcessDecision:
         """Take in observations, shape (N,)."""
-        self._process.update(observations - self._bound)
-        return self._process.decision
+        return self._test.update(observations)
 
     @property
     def decision(self) -> EProcessDecision:
         """The decision so far."""
-        return self._process.decision
+        return self._test.decision
+
+    def interval(self, seen: FloatArray, *, side: Side = "both") -> tuple[float, float]:
+        """Return confidence bounds of the mean of observations, at the test's level; `low` or `high` for no bound."""
+        sequence = BettingConfidenceSequence(low=self._low, high=self._high, alpha=self._alpha, side=side)
+        sequence.update(seen)
+        return sequence.interval
 
     def detectable(self, seen: FloatArray, samples: int) -> float | None:
         """Return the smallest violation that would have been found, for laws tilted from the one seen."""
@@ -73,12 +83,27 @@ class BoundedMean:
             with_one_more(law, self._high, samples=seen.size), samples, first, largest
         )
 
+    def surely_detectable(self, samples: int, *, standard_deviation: float | None = None) -> float | None:
+        """Return the smallest violation that is found whatever the law is, among those of at most this deviation.
+
+        A proven bound, and so larger than :meth:`detectable`, which speaks of laws of the shape seen.
+        """
+        found = minimum_detectable_violation(
+            bound=self._bound,
+            low=self._low,
+            high=self._high,
+            samples=samples,
+            alpha=self._alpha,
+            standard_deviation=standard_deviation,
+        )
+        return found if math.isfinite(found) else None
+
     def _found(self, law: Law, samples: int, first: float, largest: float) -> float | None:
         return smallest_detectable(
             lambda v: tilted(law, self._bound + v),
-            lambda x: log_factors(self._process.fractions, (x - self._bound) / (self._bound - self._low)),
+            self._test.log_factors,
             samples=samples,
-            log_threshold=self._process.decision.log_threshold,
+            log_threshold=self.decision.log_threshold,
             first=first,
             largest=largest,
         )

@@ -20,7 +20,6 @@ from dpsco_verify.guarantees.mean_tests import (
 )
 from dpsco_verify.guarantees.result import POWER, GuaranteeResult, call_text, judged, name_of
 from dpsco_verify.guarantees.witnesses import of_mean
-from dpsco_verify.inference import BettingConfidenceSequence
 from dpsco_verify.inference.checks import require_range
 from dpsco_verify.inference.unbounded_mean import Spread
 from dpsco_verify.validation import (
@@ -208,15 +207,9 @@ def _check(
     mdv = None if decision.rejected else test.detectable(observed.values, samples)
     seen = f"the mean of {values.size:,} observations is {mean:.6g}"
     figures = {"mean": mean}
-    if claim.spread is None:
-        assert claim.low is not None  # noqa: S101  of a bounded claim
-        assert claim.high is not None  # noqa: S101  the same
-        side = "lower" if claim.sign > 0 else "upper"
-        sequence = BettingConfidenceSequence(
-            low=claim.low, high=claim.high, alpha=alpha, side="lower" if claim.sign > 0 else "upper"
-        )
-        sequence.update(values)
-        shown_bound = sequence.lower if claim.sign > 0 else sequence.upper
+    if isinstance(test, BoundedMean):
+        lower, _ = test.interval(observed.values, side="lower")
+        side, shown_bound = ("lower", lower) if claim.sign > 0 else ("upper", -lower)
         figures[f"mean_{side}_bound"] = shown_bound
         seen += f", and E X {'≥' if claim.sign > 0 else '≤'} {shown_bound:.6g}"
     kind = "mean_at_most" if claim.sign > 0 else "mean_at_least"

@@ -15,7 +15,6 @@ from dpsco_verify.errors import InputError
 from dpsco_verify.guarantees.calls import Sampler
 from dpsco_verify.guarantees.mean_tests import BoundedMean, observe, within
 from dpsco_verify.guarantees.result import POWER, GuaranteeResult, call_text, judged, name_of
-from dpsco_verify.inference import BettingConfidenceSequence
 from dpsco_verify.validation import (
     require_finite,
     require_integer,
@@ -106,10 +105,9 @@ def ratio_at_most(
             return within(sampler.draw(size, chunk=chunk), low, high, name=shown)
 
         observed = observe(test, take, samples)
-        sequence = BettingConfidenceSequence(low=low, high=high, alpha=level, side="lower")
-        sequence.update(observed.values)
-        if where is None or sequence.lower / bound > least:
-            least, where = sequence.lower / bound, case
+        lower, _ = test.interval(observed.values, side="lower")
+        if where is None or lower / bound > least:
+            least, where = lower / bound, case
         violated |= observed.decision.rejected
         p_value = min(p_value, observed.decision.p_value * len(testable))
         log_e_values.append(observed.decision.log_wealth)

@@ -93,6 +93,10 @@ class BoundedMeanTest:
         """The decision so far."""
         return self._process.decision
 
+    def log_factors(self, observations: FloatArray) -> FloatArray:
+        """Return the log of the factor of each bet and observation, shapes (N,) to (K, N)."""
+        return log_factors(self._process.fractions, (observations - self._bound) / (self._bound - self._low))
+
 
 def decide(
     observations: ArrayLike, *, bound: float, low: float, high: float, alpha: float

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.errors import no_truth_value
 from dpsco_verify.evidence.checker import MeanEvidence
-from dpsco_verify.inference import bounded_mean
-from dpsco_verify.inference.confidence_sequence import BettingConfidenceSequence
+from dpsco_verify.guarantees.mean_tests import BoundedMean
 from dpsco_verify.inference.witnesses import mean_evidence
 from dpsco_verify.ledger.e_values import mean_e_value
 from dpsco_verify.store import EValue
@@ -93,18 +91,10 @@ def tested(
     sigma: float,
 ) -> Measured:
     """Test ``mean ≤ bound`` at half of `alpha`, and put the mean between confidence bounds with the other half."""
-    decision = bounded_mean.decide(ratios, bound=bound, low=span.low, high=span.high, alpha=alpha / 2)
-    sequence = BettingConfidenceSequence(low=span.low, high=span.high, alpha=alpha / 2)
-    sequence.update(ratios)
+    test = BoundedMean(bound=bound, low=span.low, high=span.high, alpha=alpha / 2)
+    decision = test.update(ratios)
+    lower, upper = test.interval(ratios)
     deviation = float(ratios.std(ddof=1))
-    violation = bounded_mean.minimum_detectable_violation(
-        bound=bound,
-        low=span.low,
-        high=span.high,
-        samples=ratios.size,
-        alpha=alpha / 2,
-        standard_deviation=max(deviation, 1e-6 * (span.high - span.low)),
-    )
     return Measured(
         instance=label,
         dimension=dimension,
@@ -113,12 +103,14 @@ def tested(
         runs=ratios.size,
         alpha=alpha,
         mean=float(ratios.mean()),
-        low=float(sequence.lower),
-        high=float(sequence.upper + span.gap),
+        low=float(lower),
+        high=float(upper + span.gap),
         standard_deviation=deviation,
         rejected=decision.rejected,
         rejected_at=decision.rejected_at,
-        mdv=violation if math.isfinite(violation) else None,
+        mdv=test.surely_detectable(
+            ratios.size, standard_deviation=max(deviation, 1e-6 * (span.high - span.low))
+        ),
         bound=bound,
         range_low=span.low,
         range_high=span.high,

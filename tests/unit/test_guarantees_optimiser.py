@@ -259,3 +259,20 @@ def test_the_bank_names_every_loss_and_says_why_each_problem_is_hard():
     assert all(one.why for one in BANK.values())
     assert BANK["still"].minimum.value == 0.0
     assert BANK["still"].minimum.gap < 1e-12
+
+
+def test_privacy_is_undecided_where_one_number_of_records_could_show_nothing():
+    def shares_one_record(data, L, D, epsilon, delta, rng):
+        kept = np.zeros(data.shape[0]) if data.shape[1] > 1 else data[:, 0, 0]
+        return (kept + noise(epsilon, delta) * rng.standard_normal(kept.size)).clip(-D / 2, D / 2)[:, None]
+
+    def claim(n, *_):
+        return (1.0, 0.01) if n == 1 else (1e-3, 0.0)
+
+    settings = {"losses": ("Linear",), "problems": ("drift",), "batched": True, "invariances": ()}
+    report = check_optimiser(shares_one_record, privacy=claim, samples=2000, outliers=False, **settings)
+    assert report.result("privacy").verdict is OPEN
+    assert "(0.001, 0)-DP" in report.result("privacy").claim
+    assert report.exit_code is ExitCode.UNDECIDED
+    both = check_optimiser(shares_one_record, samples=2000, outliers=False, **settings)
+    assert both.result("privacy").verdict is PASS

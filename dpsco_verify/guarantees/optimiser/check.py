@@ -21,6 +21,7 @@ from dpsco_verify.guarantees.optimiser.laws import (
     sizes_accepted,
 )
 from dpsco_verify.guarantees.optimiser.neighbours import Instances, candidates
+from dpsco_verify.guarantees.optimiser.queries import judge_queries
 from dpsco_verify.guarantees.optimiser.report import OptimiserReport, Trial
 from dpsco_verify.guarantees.optimiser.risk import (
     Instance,
@@ -28,7 +29,6 @@ from dpsco_verify.guarantees.optimiser.risk import (
     Runs,
     instances,
     judge_in_set,
-    judge_queries,
     judge_risk,
     pilot,
     require_sizes,

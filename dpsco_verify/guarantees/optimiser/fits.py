@@ -208,20 +208,3 @@ def _keywords(fit: Callable[..., Any]) -> set[str]:
 def _shown(name: str, shape: tuple[int, ...], place: Place) -> str:
     L, D, epsilon, delta = place.told
     return f"{name}(data of shape {shape[1:]}, L={L:g}, D={D:g}, epsilon={epsilon:g}, delta={delta:g}, rng)"
-
-
-class CountedLoss:
-    """A loss that counts the gradients of single points that it is asked for."""
-
-    def __init__(self, loss: Loss) -> None:
-        self._loss = loss
-        self.queries = 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loss, name)
-
-    def subgradient(self, w: FloatArray, z: FloatArray) -> FloatArray:
-        """Return the loss's subgradient, and count its rows."""
-        found = self._loss.subgradient(w, z)
-        self.queries += int(np.prod(found.shape[:-1], dtype=np.int64))
-        return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -21,6 +22,8 @@ from dpsco_verify.privacy.claims import ApproximateDP, PrivacyClaim
 
 _DIFFERENT = 0.3
 """Laws that differ by less in total variation are not of interest."""
+
+_WORST_FIRST = (AuditVerdict.VIOLATED, AuditVerdict.UNDECIDED, AuditVerdict.NOT_VIOLATED)
 
 Accepted = dict[int, "str | None"]
 """For each number of records why the optimiser refuses it, or None."""
@@ -158,14 +161,9 @@ def _as_result(
     seed: int,
 ) -> GuaranteeResult:
     violated = found[-1].verdict is AuditVerdict.VIOLATED
-    # One pair that would have shown a violation of the size of interest is enough for a pass: the audits of the others
-    # see less of the noise, and only add to it.
-    passed = [one for one in found if one.verdict is AuditVerdict.NOT_VIOLATED]
-    shown = (
-        found[-1]
-        if violated
-        else min(passed or found, key=lambda one: one.mdv.epsilon if one.mdv else np.inf)
-    )
+    # The claim is about all of them, so it stands only where each would have shown a violation of the size of interest;
+    # what is told is the group that saw least.
+    shown = found[-1] if violated else max(found, key=_blindness)
     w = shown.witness
     first, second = w.d.tolist(), w.d_prime.tolist()
     pair = (
@@ -176,15 +174,12 @@ def _as_result(
     total = sum(len(pairs) for _, pairs in groups)
     held = f"{w.occurrences} and {w.occurrences_neighbour} of {w.samples} outputs"
     seen = f"{at} on {pair} the event [{w.event}] holds {held}"
+    verdicts = {one.verdict for one in found}
     return GuaranteeResult(
         kind="privacy",
         name=optimiser.name,
         claim=f"{shown.claim} on the worst of {total} pairs {at}",
-        verdict=AuditVerdict.VIOLATED
-        if violated
-        else AuditVerdict.NOT_VIOLATED
-        if passed
-        else AuditVerdict.UNDECIDED,
+        verdict=next(v for v in _WORST_FIRST if v in verdicts),
         seen=seen,
         counterexample=f"{seen}, so ε ≥ {shown.epsilon_lower:.4g} at δ = {shown.delta_at_order:.4g} (p-value "
         f"{shown.p_value:.3g}, seed {seed})"
@@ -192,13 +187,14 @@ def _as_result(
         else None,
         detectable=None
         if violated
-        else "no violation would have been found"
+        else "no violation would have been found there"
         if shown.mdv is None
-        else f"ε ≥ {shown.mdv.epsilon:.4g} at δ = {shown.delta_at_order:.4g} would have been found with probability "
-        f"{POWER:g}",
+        else f"ε ≥ {shown.mdv.epsilon:.4g} at δ = {shown.delta_at_order:.4g} would have been found there, and on each "
+        f"of the {len(groups)} groups of pairs, with probability {POWER:g}",
         mdv=None if violated or shown.mdv is None else shown.mdv.epsilon,
-        log_e_value=shown.log_e_value,
-        p_value=min(1.0, shown.p_value * len(groups)),
+        # Groups that were not reached count as evidence 0.
+        log_e_value=float(np.logaddexp.reduce([one.log_e_value for one in found]) - math.log(len(groups))),
+        p_value=min(1.0, min(one.p_value for one in found) * len(groups)),
         alpha=alpha,
         samples=2 * sum(one.samples for one in found),
         seed=seed,
@@ -207,6 +203,11 @@ def _as_result(
         witness=of_audit(f"{optimiser.name}: {shown.claim} {at}", shown) if violated else None,
         figures={"epsilon_lower_bound": shown.epsilon_lower} if np.isfinite(shown.epsilon_lower) else {},
     )
+
+
+def _blindness(one: AuditResult) -> tuple[bool, float]:
+    """Return how little an audit would have found, to be compared with those of other groups."""
+    return one.verdict is AuditVerdict.UNDECIDED, one.mdv.epsilon if one.mdv else math.inf
 
 
 def _permutation(optimiser: Optimiser, data: Instances, place: Place, n: int) -> tuple[Any, Any] | str:

@@ -1,4 +1,4 @@
-"""The claims about one run of an optimiser on the bank: its excess risk, its gradient queries, and that w is in W.
+"""The claims about one run of an optimiser on the bank: its excess risk, and that w is in W.
 
 The search tries every instance (a problem and a number of points) with a few runs, takes the one whose mean excess risk
 is largest against the claimed bound, and of those within 90 % of it the one with the fewest dimensions and points. That
@@ -11,7 +11,7 @@ import inspect
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -21,11 +21,10 @@ from dpsco_verify.errors import InputError
 from dpsco_verify.execution import stream
 from dpsco_verify.guarantees.mean_tests import BoundedMean, observe
 from dpsco_verify.guarantees.optimiser.bank import BankProblem
-from dpsco_verify.guarantees.optimiser.fits import CountedLoss, Optimiser, Place, RefusedError
+from dpsco_verify.guarantees.optimiser.fits import Optimiser, Place, RefusedError
 from dpsco_verify.guarantees.optimiser.report import Trial
 from dpsco_verify.guarantees.result import POWER, GuaranteeResult, judged
 from dpsco_verify.guarantees.witnesses import of_mean
-from dpsco_verify.problems import Loss
 from dpsco_verify.related import Task
 from dpsco_verify.validation import require_integer, require_positive
 
@@ -246,57 +245,6 @@ def judge_in_set(runs: Runs, *, name: str, seed: int) -> GuaranteeResult:
         p_value=None,
         alpha=0.0,
         samples=runs.total,
-        seed=seed,
-        call="",
-        seconds=0.0,
-    )
-
-
-def judge_queries(
-    optimiser: Optimiser, places: Sequence[Instance], claim: Callable[..., float], *, seed: int
-) -> GuaranteeResult | str:
-    """Judge, exactly, whether no run asks for more gradients than claimed; or say why that cannot be seen."""
-    if not optimiser.takes_loss or optimiser.program is not None:
-        return "it takes no loss, whose gradients could be counted"
-    worst_ratio, told, counted = 0.0, "", 0
-    for instance in places:
-        bound = require_positive(
-            f"gradient_queries on {instance.words}", instance.place.claim(claim, instance.n)
-        )
-        loss = CountedLoss(instance.problem.population.loss)
-        rng = stream(seed, f"optimiser/queries/{instance.problem.id}/{instance.n}")
-        place = Place(
-            task=instance.place.task,
-            epsilon=instance.place.epsilon,
-            delta=instance.place.delta,
-            loss=cast(Loss, loss),
-        )
-        try:
-            optimiser.run(instance.problem.population.sample(rng, (1, instance.n)), place, rng)
-        except RefusedError:
-            continue
-        counted += 1
-        if loss.queries / bound > worst_ratio or not told:
-            worst_ratio = loss.queries / bound
-            told = f"on {instance.words} a run asked for {loss.queries:,} gradients, of {bound:,.6g} claimed"
-    if not counted:
-        return "it refused all instances"
-    violated = worst_ratio > 1.0
-    return GuaranteeResult(
-        kind="gradient_queries",
-        name=optimiser.name,
-        claim="no run asks for more gradients than claimed",
-        verdict=AuditVerdict.VIOLATED if violated else AuditVerdict.NOT_VIOLATED,
-        seen=told,
-        counterexample=told if violated else None,
-        detectable=None
-        if violated
-        else f"any excess in the {counted} runs that were counted would have been seen",
-        mdv=None,
-        log_e_value=None,
-        p_value=None,
-        alpha=0.0,
-        samples=counted,
         seed=seed,
         call="",
         seconds=0.0,

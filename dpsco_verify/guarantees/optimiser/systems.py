@@ -12,6 +12,7 @@ from dpsco_verify.errors import InputError
 from dpsco_verify.geometry import ConvexSet
 from dpsco_verify.guarantees.optimiser.bank import BANK
 from dpsco_verify.guarantees.optimiser.check import check_optimiser
+from dpsco_verify.guarantees.optimiser.fits import TOGETHER
 from dpsco_verify.guarantees.optimiser.report import OptimiserReport
 from dpsco_verify.problems import Loss
 from dpsco_verify.related import PrivacyBudget, System, Task
@@ -46,11 +47,14 @@ class SystemFit:
     ) -> FloatArray:
         """Return the solutions, shapes (R, n, k) to (R, d)."""
         task, budget = Task(loss, convex_set, _radius(loss, L)), PrivacyBudget(epsilon, delta)
+        # Of so many runs whatever is asked for, so that an instance is refused at once or never.
         wanted = nominal_seconds(
-            self._system, self._system.calibrate(task, data.shape[1], budget), task, runs=data.shape[0]
+            self._system, self._system.calibrate(task, data.shape[1], budget), task, runs=TOGETHER
         )
         if wanted > _MOST_SECONDS:
-            raise InputError(f"runs={data.shape[0]} would take about {wanted:.2g} s; give fewer points")
+            raise InputError(
+                f"n={data.shape[1]}: {TOGETHER} runs would take about {wanted:.2g} s; give fewer points"
+            )
         return self._system.fit(data, task=task, budget=budget, rng=rng).solution
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import cast
 
 import numpy as np
 
 from dpsco_verify.algorithm import Options, StoppingRule, private_sgd, run_ensemble
-from dpsco_verify.arrays import FloatArray
 from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import (
     Quantity,
@@ -21,12 +21,13 @@ from dpsco_verify.evidence import (
 )
 from dpsco_verify.execution import stream
 from dpsco_verify.geometry import Box
+from dpsco_verify.guarantees.optimiser.queries import CountedLoss
 from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Context, Decision, Reading
 from dpsco_verify.ledger.units import Handle, Outcomes, Units
 from dpsco_verify.papers.arora2020.gradient_queries.certificates import GradientQueries
 from dpsco_verify.papers.arora2020.stopping_tail import law
-from dpsco_verify.problems import Linear
+from dpsco_verify.problems import Linear, Loss
 
 _SIZES = {
     Profile.QUICK: (2, 3, 4, 5, 16, 17),
@@ -35,19 +36,6 @@ _SIZES = {
 }
 _RUNS = {Profile.QUICK: 5, Profile.STANDARD: 20, Profile.DEEP: 50}
 _ENSEMBLE = 50
-
-
-class CountingLoss(Linear):
-    """The linear loss, which counts how often its subgradient is asked for at a single point."""
-
-    def __init__(self) -> None:
-        object.__setattr__(self, "calls", [])
-        self.calls: list[int]
-
-    def subgradient(self, w: FloatArray, z: FloatArray) -> FloatArray:
-        """Return the subgradient and count the call."""
-        self.calls.append(1)
-        return super().subgradient(w, z)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,10 +57,10 @@ def count(*, rule: StoppingRule, sizes: tuple[int, ...], runs: int, seed: int, n
         observed: set[int] = set()
         lengths = []
         for _ in range(runs):
-            loss = CountingLoss()
+            loss = CountedLoss(Linear())
             run = private_sgd(
                 rng.uniform(-1.0, 1.0, size=(n, 1)),
-                loss=loss,
+                loss=cast(Loss, loss),
                 convex_set=Box([-1.0], [1.0]),
                 step_size=0.1,
                 sigma=1.0,
@@ -80,7 +68,7 @@ def count(*, rule: StoppingRule, sizes: tuple[int, ...], runs: int, seed: int, n
                 rng=rng,
                 options=options,
             )
-            observed |= {len(loss.calls), run.gradient_queries, run.distinct_points}
+            observed |= {loss.queries, run.gradient_queries, run.distinct_points}
             lengths.append(run.iterations)
         ensemble = run_ensemble(
             np.zeros((_ENSEMBLE, n, 1)),

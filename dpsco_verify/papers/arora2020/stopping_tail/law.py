@@ -11,7 +11,8 @@ from dpsco_verify.algorithm import Options, StoppingRule, run_ensemble
 from dpsco_verify.algorithm.stopping_law import relative_error, survival
 from dpsco_verify.execution import stream
 from dpsco_verify.geometry import Box
-from dpsco_verify.inference import bounded_mean, goodness_of_fit
+from dpsco_verify.guarantees.mean_tests import BoundedMean
+from dpsco_verify.inference import goodness_of_fit
 from dpsco_verify.problems import Linear
 
 
@@ -115,10 +116,8 @@ def simulate(
     tau = iterations + int(counter)
     late = tau > 2 * n
     claimed = claimed_tail(n)
-    decision = bounded_mean.decide(late.astype(float), bound=claimed, low=0.0, high=1.0, alpha=alpha / 2)
-    mdv = bounded_mean.minimum_detectable_violation(
-        bound=claimed, low=0.0, high=1.0, samples=runs, alpha=alpha / 2
-    )
+    test = BoundedMean(bound=claimed, low=0.0, high=1.0, alpha=alpha / 2)
+    decision = test.update(late.astype(np.float64))
     stop = decision.rejected_at or 0
     return Simulation(
         n=n,
@@ -132,7 +131,7 @@ def simulate(
         late=int(late.sum()),
         tail_rejected=decision.rejected,
         tail_log_wealth=decision.log_wealth,
-        tail_mdv=mdv if math.isfinite(mdv) else None,
+        tail_mdv=test.surely_detectable(runs),
         first_rejection=decision.rejected_at,
         late_flags=tuple(bool(x) for x in late[:stop]),
     )

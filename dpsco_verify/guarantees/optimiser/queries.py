@@ -1,0 +1,85 @@
+"""How many gradients a run asks for: counted in the loss, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from dpsco_verify.arrays import FloatArray
+from dpsco_verify.auditing import AuditVerdict
+from dpsco_verify.execution import stream
+from dpsco_verify.guarantees.optimiser.fits import Optimiser, Place, RefusedError
+from dpsco_verify.guarantees.optimiser.risk import Instance
+from dpsco_verify.guarantees.result import GuaranteeResult
+from dpsco_verify.problems import Loss
+from dpsco_verify.validation import require_positive
+
+
+class CountedLoss:
+    """A loss that counts the gradients of single points that it is asked for."""
+
+    def __init__(self, loss: Loss) -> None:
+        self._loss = loss
+        self.queries = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loss, name)
+
+    def subgradient(self, w: FloatArray, z: FloatArray) -> FloatArray:
+        """Return the loss's subgradient, and count its rows."""
+        found = self._loss.subgradient(w, z)
+        self.queries += int(np.prod(found.shape[:-1], dtype=np.int64))
+        return found
+
+
+def judge_queries(
+    optimiser: Optimiser, places: Sequence[Instance], claim: Callable[..., float], *, seed: int
+) -> GuaranteeResult | str:
+    """Judge, exactly, whether no run asks for more gradients than claimed; or say why that cannot be seen."""
+    if not optimiser.takes_loss or optimiser.program is not None:
+        return "it takes no loss, whose gradients could be counted"
+    worst_ratio, told, counted = 0.0, "", 0
+    for instance in places:
+        bound = require_positive(
+            f"gradient_queries on {instance.words}", instance.place.claim(claim, instance.n)
+        )
+        loss = CountedLoss(instance.problem.population.loss)
+        rng = stream(seed, f"optimiser/queries/{instance.problem.id}/{instance.n}")
+        place = Place(
+            task=instance.place.task,
+            epsilon=instance.place.epsilon,
+            delta=instance.place.delta,
+            loss=cast(Loss, loss),
+        )
+        try:
+            optimiser.run(instance.problem.population.sample(rng, (1, instance.n)), place, rng)
+        except RefusedError:
+            continue
+        counted += 1
+        if loss.queries / bound > worst_ratio or not told:
+            worst_ratio = loss.queries / bound
+            told = f"on {instance.words} a run asked for {loss.queries:,} gradients, of {bound:,.6g} claimed"
+    if not counted:
+        return "it refused all instances"
+    violated = worst_ratio > 1.0
+    return GuaranteeResult(
+        kind="gradient_queries",
+        name=optimiser.name,
+        claim="no run asks for more gradients than claimed",
+        verdict=AuditVerdict.VIOLATED if violated else AuditVerdict.NOT_VIOLATED,
+        seen=told,
+        counterexample=told if violated else None,
+        detectable=None
+        if violated
+        else f"any excess in the {counted} runs that were counted would have been seen",
+        mdv=None,
+        log_e_value=None,
+        p_value=None,
+        alpha=0.0,
+        samples=counted,
+        seed=seed,
+        call="",
+        seconds=0.0,
+    )
