@@ -21,8 +21,9 @@ export PYTHONDONTWRITEBYTECODE :=
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 STAMP_RUN := $(VENV)/.run-installed
 STAMP_TEST := $(VENV)/.test-installed
+STAMP_DOCS := $(VENV)/.docs-installed
 
-.PHONY: help setup audit test test-fast test-long test-processors explore lint format bench reference lock clean
+.PHONY: help setup audit test test-fast test-long test-processors explore lint format docs bench reference lock clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
@@ -47,6 +48,11 @@ $(STAMP_RUN): requirements/run.txt pyproject.toml | $(VENV)/bin/python
 $(STAMP_TEST): requirements/test.txt $(STAMP_RUN)
 	@echo "installing what testing needs (pinned by hash)" >&2
 	@$(PIP_INSTALL) --require-hashes --requirement requirements/test.txt
+	@touch $@
+
+$(STAMP_DOCS): requirements/docs.txt $(STAMP_TEST)
+	@echo "installing what building the documentation needs (pinned by hash)" >&2
+	@$(PIP_INSTALL) --require-hashes --requirement requirements/docs.txt
 	@touch $@
 
 audit: $(STAMP_RUN) ## Verify the paper and write the reports to OUT
@@ -84,6 +90,12 @@ format: $(STAMP_TEST) ## Rewrite the code in the house format
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
+docs: $(STAMP_DOCS) ## Build the documentation and the manual page; a link that leads nowhere is an error
+	@$(BIN)/sphinx-build --fail-on-warning --quiet -c docs -b html . docs/_build/html
+	@$(BIN)/sphinx-build --fail-on-warning --quiet -c docs -b man -d docs/_build/html/.doctrees . docs/_build/man
+	@$(BIN)/python -m pytest --quiet docs/test_site.py
+	@echo "docs/_build/html/index.html and docs/_build/man/dpsco-verify.1" >&2
+
 bench: $(STAMP_TEST) ## Measure speed as ratios within one run; the figures also go to benchmarks/results/latest.json
 	@$(BIN)/python -m benchmarks --json benchmarks/results/latest.json $(ARGS)
 
@@ -94,6 +106,8 @@ lock: $(STAMP_TEST) ## Compile the pinned requirement files anew
 	@$(BIN)/pip-compile $(LOCK_OPTIONS) --output-file requirements/run.txt requirements/build.in pyproject.toml
 	@$(BIN)/pip-compile $(LOCK_OPTIONS) --extra test --extra strategies --constraint requirements/run.txt \
 	  --output-file requirements/test.txt requirements/build.in pyproject.toml
+	@$(BIN)/pip-compile $(LOCK_OPTIONS) --extra docs --constraint requirements/test.txt \
+	  --output-file requirements/docs.txt requirements/build.in pyproject.toml
 
 # No index address, option or path of the machine that compiled may end up in the files.
 LOCK_OPTIONS := --quiet --upgrade --generate-hashes --strip-extras --allow-unsafe --no-header \

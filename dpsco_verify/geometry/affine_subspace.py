@@ -76,7 +76,7 @@ class AffineSubspace(ConvexSet):
 
     @property
     def rank(self) -> int:
-        """Numerical rank k of A: the subspace has dimension d - k."""
+        """Numerical rank k of A, where the subspace has dimension d - k."""
         return int(self.basis.shape[1])
 
     @property

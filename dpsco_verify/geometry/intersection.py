@@ -89,12 +89,12 @@ class Intersection(ConvexSet):
 
     @property
     def diameter(self) -> float:
-        """Upper bound: the smallest diameter of the sets."""
+        """The smallest diameter of the sets, an upper bound."""
         return min(member.diameter for member in self.sets)
 
     @property
     def max_norm(self) -> float:
-        """Upper bound: the smallest `max_norm` of the sets."""
+        """The smallest `max_norm` of the sets, an upper bound."""
         return min(member.max_norm for member in self.sets)
 
     def _project(self, x: FloatArray) -> FloatArray:

@@ -34,7 +34,7 @@ class LpBall(ConvexSet):
 
     Notes
     -----
-    Projection outside the ball, for v = |x - c| / r: the unique w >= 0 with ``w_i + mu w_i^(p-1) = v_i`` and
+    Projection outside the ball, for ``v = |x - c| / r``: the unique w >= 0 with ``w_i + mu w_i^(p-1) = v_i`` and
     ``||w||_p = 1``, where ``mu = ||v - w||_q``. Both equations are solved for the logarithms, in which the
     first is convex and rising in log w_i and the second falling in log mu, so that neither the size of x nor
     p near 1 or large does harm. Rounding: ``(summation_error(d) + 64u) / min(1, p-1)`` per coordinate,

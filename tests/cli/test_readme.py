@@ -18,7 +18,8 @@ PAGES = [
     ROOT / name
     for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "reports/README.md")
 ]
-PAGES += sorted((ROOT / "docs").glob("*.md"))
+PAGES += sorted(page for page in (ROOT / "docs").rglob("*.md") if "_build" not in page.parts)
+SHOWN = re.compile(r"```python\n(.*?)```\n\n```\n(.*?)```", re.DOTALL)
 TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
@@ -26,7 +27,8 @@ MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 @pytest.mark.slow
 def test_the_python_examples_run(capsys):
     for page in PAGES:
-        for example in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+        text = SHOWN.sub("", page.read_text(encoding="utf-8"))
+        for example in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
             exec(compile(example, page.name, "exec"), {})  # noqa: S102  our own text
     outputs = capsys.readouterr().out.splitlines()
     checked, calibrated, fitted, ran, compared, affairs, audited, trained = outputs
@@ -55,6 +57,15 @@ def test_the_python_examples_run(capsys):
     iterations, queries, excess = ran.split()
     assert int(iterations) > int(queries) == 1501
     assert float(excess) >= 0
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if SHOWN.search(page.read_text())], ids=lambda page: page.name
+)
+def test_examples_print_what_is_shown(page, capsys):
+    for example, shown in SHOWN.findall(page.read_text(encoding="utf-8")):
+        exec(compile(example, page.name, "exec"), {})  # noqa: S102  our own text
+        assert capsys.readouterr().out == shown
 
 
 @pytest.mark.slow

@@ -73,7 +73,7 @@ class AccountantPoint:
 
     @property
     def slack(self) -> float:
-        """How many times the true δ the claim is, at least: ``claimed/upper``; infinite where the truth is 0.
+        """How many times the true δ the claim is, at least (``claimed/upper``); infinite where the truth is 0.
 
         Below 1 for a violated claim, of which ``claimed/lower`` says that it is that factor too small, at least.
         """
@@ -122,7 +122,7 @@ class AccountantAudit:
 
     @property
     def summary(self) -> str:
-        """One sentence: the point with the smallest slack."""
+        """One sentence about the point with the smallest slack."""
         worst = min(
             (point for point in self.points if point.verdict is self.verdict), key=lambda point: point.slack
         )

@@ -153,17 +153,17 @@ class SequentialCanaryAudit:
 
     @property
     def log_e_value(self) -> float:
-        """The log of the wealth now: of an e-value against the claim."""
+        """The log of the wealth now, an e-value against the claim."""
         return float(self._bets.log_wealth[0])
 
     @property
     def p_value(self) -> float:
-        """An anytime-valid p-value: 1 over the largest wealth so far."""
+        """1 over the largest wealth so far, an anytime-valid p-value."""
         return math.exp(-max(float(self._bets.most[0]), 0.0))
 
     @property
     def parameter_lower(self) -> float:
-        """The lower bound in the family's parameter, ε or μ: the end of the members that are refuted, from 0 on."""
+        """The lower bound in the family's parameter (ε or μ), the end of the members that are refuted, from 0 on."""
         rejected = self._bets.rejected[1:]
         run = int(rejected.size if rejected.all() else rejected.argmin())
         return 0.0 if run == 0 else float(self._grid[run - 1])

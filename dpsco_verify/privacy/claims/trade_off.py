@@ -22,6 +22,8 @@ class TradeOff:
     non-increasing, at most 1 − a, and computed to 1e-15. An f that is not its own inverse is taken as it is; as
     neighbouring is symmetric, it claims a little more at small orders: give ``max(f, f⁻¹)`` to have that tested.
 
+    Source: Dong, Roth and Su (2022), Definition 2.3 and Proposition 2.12.
+
     Parameters
     ----------
     f
@@ -29,8 +31,6 @@ class TradeOff:
         function of a module's top level.
     label
         What reports call it.
-
-    Source: Dong, Roth and Su (2022), Definition 2.3 and Proposition 2.12.
     """
 
     f: Callable[[float], float]

@@ -30,7 +30,7 @@ class Logistic(ClassificationLoss):
 
     @property
     def is_bitwise(self) -> bool:
-        """Return False: value and slope are made of exp and log."""
+        """Return False, as value and slope are made of exp and log."""
         return False
 
     @property
