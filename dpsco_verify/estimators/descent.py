@@ -16,9 +16,8 @@ made for
 **The lattice.** γ is a power of two, about 2⁻¹⁶ of the noise's standard deviation on S, fixed by public numbers.
 As S is on the lattice, rounding the noise is rounding the sum: the release is a function of ``S + N(0, f²σ²I)``.
 Sums of lattice points below 2⁵³γ are exact in doubles, so the release has no digit that depends on S in any other
-way: adding up doubles of different magnitude is what betrays S where noise is added naively (Mironov 2012). What
-is assumed is that the noise's doubles fall into the cells of the lattice with the normal law's probabilities: they
-are computed to some 2⁻⁵⁰, and cells are 2⁻¹⁶ wide.
+way: adding up doubles of different magnitude is what betrays S where noise is added naively (Mironov 2012). The
+rounded noise has its exact law (:mod:`dpsco_verify.estimators.randomness`), so nothing is assumed of doubles here.
 
 **Steps.** ``w_{t+1} = P(w_t − (D/√2) g_t/√(‖g_1‖² + … + ‖g_t‖²))`` (AdaGrad's norm version; Streeter and McMahan
 2010): a regret of at most ``√2 D √(Σ‖g_t‖²)`` whatever the gradients, D the diameter of the set. Nothing has to be
@@ -158,8 +157,8 @@ def descend(
     length = problem.diameter / math.sqrt(2.0)
     for rows, which in _batches(problem, plan, source):
         total = gradient_sum(problem, rows, which, w, release.lattice)
-        noise = release.deviation / release.lattice * source.normals(w.shape)
-        g = (total + np.rint(noise) * release.lattice) / plan.batch_size
+        noise = source.rounded_normals(w.shape, release.deviation / release.lattice)
+        g = (total + noise * release.lattice) / plan.batch_size
         if transcript is not None:
             transcript.append(g)
         squares += float(np.einsum("ij,ij->", g, g))

@@ -85,7 +85,7 @@ def test_dishonest_records_do_not_violate(record):
 
 def test_the_systems_numbers_are_normal_and_its_orders_uniform():
     source = SystemSource()
-    z = source.normals((20_000,))
+    z = source.rounded_normals((20_000,), 2.0**16) / 2.0**16
     assert stats.kstest(z, "norm").pvalue > 1e-9
     orders = np.array([source.order(3) for _ in range(3_000)])
     counts = np.unique(orders @ [9, 3, 1], return_counts=True)[1]

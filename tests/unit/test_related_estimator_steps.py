@@ -37,7 +37,8 @@ class Tape:
         self.used += 1
         return self.numbers[self.used - 1].reshape(shape)
 
-    normals = standard_normal
+    def rounded_normals(self, shape, deviation):
+        return np.rint(deviation * self.standard_normal(shape))
 
 
 @pytest.mark.parametrize("loss", [Logistic(), Hinge()], ids=["logistic", "hinge"])
