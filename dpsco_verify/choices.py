@@ -78,6 +78,11 @@ class Relation(enum.StrEnum):
     ``replace-one``: as many records, and exactly one position differs. ``add-remove``: one data set is the other
     without exactly one record, from any position. ``zero-out``: one record is replaced by zeros of its own shape and
     type (the empty string for text), or by None, or in tables by missing values.
+
+    Examples
+    --------
+    >>> [relation.value for relation in Relation]
+    ['replace-one', 'add-remove', 'zero-out']
     """
 
     REPLACE_ONE = "replace-one"

@@ -136,6 +136,19 @@ def audit(
     -----
     Neyman and Pearson's event is estimated among features of the outputs (see :mod:`dpsco_verify.auditing.features`)
     and judged by a betting e-process (:mod:`dpsco_verify.inference.privacy_event_test`), valid at every time.
+
+    Examples
+    --------
+    A count with noise for ε = 1, held to that and to less:
+
+    >>> def noisy_count(dataset, size, rng):
+    ...     return len(dataset) + rng.laplace(size=size)
+    >>> right = audit(noisy_count, [31, 47], [31], epsilon=1.0, relation="add-remove")
+    >>> print(right.verdict, round(right.mdv.epsilon, 1))
+    not_violated 1.2
+    >>> wrong = audit(noisy_count, [31, 47], [31], epsilon=0.5, relation="add-remove")
+    >>> print(wrong.verdict, round(wrong.epsilon_lower, 1))
+    violated 0.9
     """
     request = AuditRequest(
         mechanism=mechanism,

@@ -89,6 +89,13 @@ class EpsilonEstimate:
         Its name.
     notes
         What else was noticed.
+
+    Examples
+    --------
+    >>> flip = lambda data, size, rng: np.where(rng.random(size) < 0.9, data[0], 1 - data[0])
+    >>> found = estimate_epsilon(flip, ([0], [1]))
+    >>> print(round(found.frequency, 1), round(found.frequency_neighbour, 1), found.samples)
+    0.9 0.1 10000
     """
 
     epsilon: float
@@ -119,7 +126,14 @@ class EpsilonEstimate:
 def epsilon_lower_bound(
     mechanism: Mechanism, pair: tuple[Any, Any], delta: float = 0.0, **options: Any
 ) -> float:
-    """Return the largest ε that the outputs refute at `delta`; :func:`estimate_epsilon` returns its event too."""
+    """Return the largest ε that the outputs refute at `delta`; :func:`estimate_epsilon` returns its event too.
+
+    Examples
+    --------
+    >>> flip = lambda data, size, rng: np.where(rng.random(size) < 0.9, data[0], 1 - data[0])
+    >>> bool(1.9 < epsilon_lower_bound(flip, ([0], [1])) < np.log(9))
+    True
+    """
     return estimate_epsilon(mechanism, pair, delta, **options).epsilon
 
 
@@ -160,6 +174,13 @@ def estimate_epsilon(
         For a bad argument, or a pair that is not one.
     MechanismError
         If the mechanism cannot be audited.
+
+    Examples
+    --------
+    >>> flip = lambda data, size, rng: np.where(rng.random(size) < 0.9, data[0], 1 - data[0])
+    >>> found = estimate_epsilon(flip, ([0], [1]))  # ε = log 9 = 2.2
+    >>> print(round(found.epsilon, 1), found.event)
+    2.0 the output is 0
     """
     delta = require_non_negative("delta", delta)
     if delta >= 1.0:

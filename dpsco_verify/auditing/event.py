@@ -23,7 +23,14 @@ _FEWEST_IN_EVENT = 10
 
 @dataclass(frozen=True)
 class Event:
-    """A union of disjoint half-open intervals ``[low, high)``, in increasing order; ends may be infinite."""
+    """A union of disjoint half-open intervals ``[low, high)``, in increasing order; ends may be infinite.
+
+    Examples
+    --------
+    >>> event = Event(((0.0, 1.0), (2.0, np.inf)))
+    >>> event.contains(np.array([0.5, 1.0, 3.0]))
+    array([ True, False,  True])
+    """
 
     intervals: tuple[tuple[float, float], ...]
 
@@ -96,6 +103,13 @@ def select_event(first: FloatArray, second: FloatArray, *, epsilon: float, bins:
         chooses among them; the choice must be confirmed on fresh samples.
     epsilon
         The claimed ε.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> event = select_event(rng.integers(0, 3, 900) + 0.0, rng.integers(1, 4, 900) + 0.0, epsilon=1.0)
+    >>> event.contains(np.arange(4.0))
+    array([ True, False, False, False])
     """
     first = require_finite_array("first", first, shape=(None,))
     second = require_finite_array("second", second, shape=(None,))

@@ -40,6 +40,13 @@ class MechanismError(InputError):
     ----------
     outcome
         Where it is an outcome of a run, as an exception is: which.
+
+    Examples
+    --------
+    >>> audit(lambda data, size, rng: [0.0], [0], [1], epsilon=1.0)
+    Traceback (most recent call last):
+        ...
+    dpsco_verify.auditing.mechanism.MechanismError: mechanism=<lambda> returned 1 outputs; return ...
     """
 
     def __init__(self, message: str, *, outcome: str | None = None) -> None:
@@ -48,7 +55,14 @@ class MechanismError(InputError):
 
 
 class PerCall:
-    """A mechanism made of a function that returns one output a call; see :func:`per_call`."""
+    """A mechanism made of a function that returns one output a call; see :func:`per_call`.
+
+    Examples
+    --------
+    >>> one = PerCall(lambda data, rng: data[0] + rng.integers(2), takes_rng=True)
+    >>> one([5], 3, np.random.default_rng(0))
+    [np.int64(6), np.int64(6), np.int64(6)]
+    """
 
     def __init__(self, function: Callable[..., Any], *, takes_rng: bool) -> None:
         self.function = function
@@ -87,6 +101,12 @@ def per_call(function: Callable[..., Any], *, rng: bool | None = None) -> PerCal
     rng
         Whether it takes a generator; None finds out from its signature. One that takes none draws its randomness
         elsewhere, so its audit cannot be repeated number by number, and its result says so.
+
+    Examples
+    --------
+    >>> one = per_call(lambda data, rng: (data[0] + rng.geometric(0.7), "count"))
+    >>> print(audit(one, [0], [1], epsilon=1.0, samples=2000).verdict)  # a 1 comes from [0] alone
+    violated
     """
     if not callable(function):
         raise InputError(f"function={function!r} is not callable; give a function of a data set")

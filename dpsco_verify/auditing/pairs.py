@@ -36,6 +36,14 @@ def require_neighbours(d: Any, d_prime: Any, relation: str | OwnRelation) -> Non
     ------
     InputError
         If they are not; the message says how they differ, and which other relation they have.
+
+    Examples
+    --------
+    >>> require_neighbours([1, 2, 3], [1, 3], "add-remove")
+    >>> require_neighbours([1, 2, 3], [1, 3], "replace-one")
+    Traceback (most recent call last):
+        ...
+    dpsco_verify.errors.InputError: d has 3 records and d_prime 2, while replace-one keeps their ...
     """
     if isinstance(relation, OwnRelation):
         found = relation.fault(d, d_prime)
@@ -128,7 +136,13 @@ def _difference(first: Records, second: Records) -> str:
 
 
 def describe_pair(d: Any, d_prime: Any) -> str:
-    """Return how two data sets differ, in some 200 characters at most: ``replace-one: record 3 of 10: 0.2 -> 5.0``."""
+    """Return how two data sets differ, in some 200 characters at most: ``replace-one: record 3 of 10: 0.2 -> 5.0``.
+
+    Examples
+    --------
+    >>> describe_pair([0.1, 0.2, 0.3], [0.1, 5.0, 0.3])
+    'replace-one: record 1 of 3: 0.2 -> 5.0'
+    """
     try:
         first, second = records_of("d", d), records_of("d_prime", d_prime)
         require_one_form(first, second)

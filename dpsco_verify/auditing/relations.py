@@ -28,6 +28,13 @@ class OwnRelation:
         Its name.
     fault
         Returns what keeps two data sets from being neighbours, in words, or None.
+
+    Examples
+    --------
+    >>> fault = lambda d, d_prime: None if len(d) != len(d_prime) else "they have one length"
+    >>> shorter = OwnRelation("shorter", fault)
+    >>> print(shorter.fault([1], [2]))
+    they have one length
     """
 
     value: str
@@ -46,6 +53,15 @@ def relation_of(name: str, holds: Callable[[Any, Any], bool]) -> OwnRelation:
         What messages and reports call it.
     holds
         A function of two data sets.
+
+    Examples
+    --------
+    >>> near = relation_of("near", lambda d, d_prime: abs(d[0] - d_prime[0]) <= 1)
+    >>> require_neighbours([3.0], [4.0], near)
+    >>> require_neighbours([3.0], [5.0], near)
+    Traceback (most recent call last):
+        ...
+    dpsco_verify.errors.InputError: d and d_prime are not neighbours under near: its predicate says ...
     """
     if not callable(holds):
         raise InputError(f"holds={holds!r} is not callable; give a function of two data sets")
@@ -64,7 +80,16 @@ def relation_of(name: str, holds: Callable[[Any, Any], bool]) -> OwnRelation:
 
 
 def some_records(k: int) -> OwnRelation:
-    """Return the relation in which at most `k` records differ: replaced, or added to one of the data sets."""
+    """Return the relation in which at most `k` records differ: replaced, or added to one of the data sets.
+
+    Examples
+    --------
+    >>> require_neighbours([1, 2, 3], [1, 5, 6], some_records(2))
+    >>> require_neighbours([1, 2, 3], [4, 5, 6], some_records(2))
+    Traceback (most recent call last):
+        ...
+    dpsco_verify.errors.InputError: d and d_prime are not neighbours under 2 records: 3 records ...
+    """
     k = require_integer("k", k, minimum=1)
 
     def fault(d: Any, d_prime: Any) -> str | None:
@@ -82,7 +107,16 @@ def some_records(k: int) -> OwnRelation:
 
 
 def same_records() -> OwnRelation:
-    """Return the relation of data sets that hold the same records, as often each, in another order."""
+    """Return the relation of data sets that hold the same records, as often each, in another order.
+
+    Examples
+    --------
+    >>> require_neighbours([1, 2, 3], [3, 1, 2], same_records())
+    >>> require_neighbours([1, 2, 3], [3, 1, 1], same_records())
+    Traceback (most recent call last):
+        ...
+    dpsco_verify.errors.InputError: d and d_prime are not neighbours under same records in another ...
+    """
 
     def fault(d: Any, d_prime: Any) -> str | None:
         first, second = _records(d, d_prime)
@@ -108,6 +142,15 @@ def one_user(key: str | int | Callable[[Any], Hashable]) -> OwnRelation:
     key
         Tells the user of a record: a function of the record (a row, an item), or the name of a column of tables and of
         structured arrays, or the number of a column.
+
+    Examples
+    --------
+    >>> d = [("ann", 1), ("bob", 2), ("bob", 3)]
+    >>> require_neighbours(d, [("ann", 1), ("bob", 7)], one_user(0))
+    >>> require_neighbours(d, [("ann", 2), ("bob", 7)], one_user(0))
+    Traceback (most recent call last):
+        ...
+    dpsco_verify.errors.InputError: d and d_prime are not neighbours under all rows of one user: ...
     """
 
     def fault(d: Any, d_prime: Any) -> str | None:

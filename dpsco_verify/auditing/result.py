@@ -38,6 +38,13 @@ class MinimumDetectableViolation:
         seen is found, such as a Gaussian mechanism with so much less noise. None where no loss was seen.
     power
         0.9.
+
+    Examples
+    --------
+    >>> flip = lambda data, size, rng: np.where(rng.random(size) < 0.7, data[0], 1 - data[0])
+    >>> mdv = audit(flip, [0], [1], epsilon=1.0).mdv  # ε = 0.85, so the claim of 1 is kept
+    >>> print(round(mdv.epsilon, 1), mdv.power)
+    1.2 0.9
     """
 
     epsilon: float
@@ -73,6 +80,13 @@ class Witness:
         The level of the test of this event, and its bets as fractions of the largest, ``λ = θ/(e^ε + δ)``.
     seed
         The root seed of the audit.
+
+    Examples
+    --------
+    >>> flip = lambda data, size, rng: np.where(rng.random(size) < 0.9, data[0], 1 - data[0])
+    >>> witness = audit(flip, [0], [1], epsilon=1.0).witness
+    >>> print(witness.event, round(witness.frequency, 1), round(witness.frequency_neighbour, 1))
+    value in [-inf, 1) 0.9 0.1
     """
 
     d: Any
@@ -179,6 +193,15 @@ class AuditResult:
         `reproducible`.
     growth
         The evidence of the test that decided, or was the last: after so many fresh pairs the log of its e-value.
+
+    Examples
+    --------
+    >>> flip = lambda data, size, rng: np.where(rng.random(size) < 0.8, data[0], 1 - data[0])
+    >>> result = audit(flip, [0], [1], epsilon=1.0)  # randomised response of ε = log 4
+    >>> print(result.verdict, round(result.epsilon_lower, 1), result.witness.event)
+    violated 1.3 value in [-inf, 1)
+    >>> audit(flip, [0], [1], epsilon=1.0) == result
+    True
     """
 
     verdict: AuditVerdict

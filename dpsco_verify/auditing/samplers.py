@@ -43,6 +43,16 @@ class SamplersAudit:
     mdv
         The smallest excess of ``P(E|D)`` over ``e^ε P(E|D') + δ`` that would have been found within the cap with
         power 0.9, at the observed ``P(E|D')``; infinite when there is none.
+
+    Examples
+    --------
+    >>> uniform = lambda rng, size: rng.random(size)
+    >>> streams = {"search_rng": np.random.default_rng(1), "confirm_rng": np.random.default_rng(2)}
+    >>> found = audit_samplers(
+    ...     uniform, uniform, epsilon=1.0, delta=0.0, alpha=1e-6, search_samples=3000, cap=3000, **streams
+    ... )
+    >>> print(found.decision.rejected, found.mdv < 0.2)
+    False True
     """
 
     event: Event
@@ -89,6 +99,17 @@ def audit_samplers(
         Outputs a data set for the search, and at most for the confirmation.
     chunk
         Outputs drawn at once; the e-process is looked at after each chunk and stops when it rejects.
+
+    Examples
+    --------
+    >>> uniform = lambda rng, size: rng.random(size)
+    >>> shifted = lambda rng, size: rng.random(size) + 0.5
+    >>> streams = {"search_rng": np.random.default_rng(1), "confirm_rng": np.random.default_rng(2)}
+    >>> found = audit_samplers(
+    ...     uniform, shifted, epsilon=1.0, delta=0.1, alpha=1e-6, search_samples=3000, cap=3000, **streams
+    ... )
+    >>> print(found.decision.rejected, found.frequency_neighbour)
+    True 0.0006666666666666666
     """
     search_samples = require_integer("search_samples", search_samples, minimum=4)
     cap = require_integer("cap", cap, minimum=1)

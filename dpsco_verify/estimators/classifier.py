@@ -66,6 +66,13 @@ class PrivateSGDClassifier(ClassifierMixin, PrivateLinearModel):  # type: ignore
     Nothing that ``fit`` raises depends on the values of records, but on shapes, types and parameters; and, where
     `classes` is left out, on the labels. Cross-validation fits several times on overlapping records: k folds of a
     search over m settings spend up to (k − 1)m times ε; see ``docs/estimators.md``.
+
+    Examples
+    --------
+    >>> X, y = np.tile([[0.5, 0.0], [-0.5, 0.0]], (500, 1)), np.tile(["yes", "no"], 500)
+    >>> model = PrivateSGDClassifier(epsilon=1.0, data_norm=1.0, classes=["no", "yes"]).fit(X, y)
+    >>> model.predict_proba(X).shape, str(model.privacy_statement_)[:30]
+    ((1000, 2), '(1, 1e-06)-differentially priv')
     """
 
     _reach: ClassVar[float] = 10.0

@@ -80,6 +80,14 @@ class PrivacyStatement:
         The noise on the mean gradient of a batch, the bound on the gradient of one record, and the plan.
     provided
         What the guarantee takes for granted and this fit did not keep; empty if it holds without reserve.
+
+    Examples
+    --------
+    >>> X, y = np.tile([[0.5], [-0.5]], (200, 1)), np.tile([1, 0], 200)
+    >>> model = PrivateSGDClassifier(epsilon=1.0, data_norm=1.0, classes=[0, 1]).fit(X, y)
+    >>> statement = model.privacy_statement_
+    >>> print(statement.epsilon, statement.delta, statement.relation, statement.provided)
+    1.0 1e-06 replace-one ()
     """
 
     epsilon: float

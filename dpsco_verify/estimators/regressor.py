@@ -50,6 +50,13 @@ class PrivateSGDRegressor(RegressorMixin, PrivateLinearModel):  # type: ignore[m
         As for the classifier.
     target_bounds_
         Those used.
+
+    Examples
+    --------
+    >>> X = np.tile([[0.5, 0.0], [-0.5, 0.0]], (500, 1))
+    >>> model = PrivateSGDRegressor(epsilon=1.0, data_norm=1.0, target_bounds=(-1, 1)).fit(X, X[:, 0])
+    >>> model.predict(X).shape, model.coef_.shape
+    ((1000,), (2,))
     """
 
     _reach: ClassVar[float] = 2.0

@@ -34,7 +34,15 @@ class Verdict(enum.StrEnum):
 
 
 class AuditVerdict(enum.StrEnum):
-    """What an audit from samples has shown about a privacy claim."""
+    """What an audit from samples has shown about a privacy claim.
+
+    Examples
+    --------
+    >>> [verdict.value for verdict in AuditVerdict]
+    ['violated', 'not_violated', 'undecided']
+    >>> AuditVerdict.NOT_VIOLATED.words
+    'not violated'
+    """
 
     VIOLATED = "violated"
     NOT_VIOLATED = "not_violated"

@@ -21,7 +21,15 @@ Draw = Callable[[int, np.random.Generator], Any]
 
 
 class FunctionError(InputError):
-    """A function under test raised, hung, or returned what cannot be judged."""
+    """A function under test raised, hung, or returned what cannot be judged.
+
+    Examples
+    --------
+    >>> mean_at_most(lambda size, rng: ["one"] * size, 0.5, low=0, high=1)
+    Traceback (most recent call last):
+        ...
+    dpsco_verify.guarantees.calls.FunctionError: function=<lambda> returned a value of type list in ...
+    """
 
 
 class Guarded:

@@ -67,6 +67,13 @@ def equal_law(
     among thresholds and intervals of every coordinate, distances, categories and a classifier, in both directions, and
     its two probabilities are compared on fresh outputs by a betting e-process. The MDV is a lower bound on the total
     variation, and speaks of that event.
+
+    Examples
+    --------
+    >>> roll = lambda size, rng: rng.integers(1, 7, size)
+    >>> loaded = lambda size, rng: np.minimum(rng.integers(1, 9, size), 6)
+    >>> print(equal_law(roll, roll).verdict, equal_law(roll, loaded).verdict)
+    not_violated violated
     """
     interest = require_half_open_interval("violation_of_interest", violation_of_interest, 0.0, 1.0)
     for what, function in (("first", first), ("second", second)):

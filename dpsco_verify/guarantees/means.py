@@ -123,6 +123,15 @@ def mean_at_most(
     -----
     A betting e-process, valid at every time (:mod:`dpsco_verify.inference.e_process`,
     :mod:`dpsco_verify.inference.unbounded_mean`); :mod:`dpsco_verify.guarantees.detectable` says what the MDV means.
+
+    Examples
+    --------
+    >>> roll = lambda size, rng: rng.integers(1, 7, size)
+    >>> print(mean_at_most(roll, 3.6, low=1, high=6).verdict)
+    not_violated
+    >>> wrong = mean_at_most(roll, 3.0, low=1, high=6)
+    >>> print(wrong.verdict, wrong.counterexample)
+    violated the mean of 500 observations is 3.588, and E X ≥ 3.12554 (p-value 2.38e-13, seed 0)
     """
     claim = _claim(1.0, bound, low, high, standard_deviation, sub_gaussian, violation_of_interest)
     return _check(claim, draw, alpha=alpha, samples=samples, seed=seed, time_limit=time_limit, name=name)
@@ -143,7 +152,14 @@ def mean_at_least(
     time_limit: float = 60.0,
     name: str | None = None,
 ) -> GuaranteeResult:
-    """Check that the mean of a random number is at least `bound`; everything else is as in :func:`mean_at_most`."""
+    """Check that the mean of a random number is at least `bound`; everything else is as in :func:`mean_at_most`.
+
+    Examples
+    --------
+    >>> roll = lambda size, rng: rng.integers(1, 7, size)
+    >>> print(mean_at_least(roll, 3.4, low=1, high=6).verdict, mean_at_least(roll, 4.0, low=1, high=6).verdict)
+    not_violated violated
+    """
     claim = _claim(-1.0, bound, low, high, standard_deviation, sub_gaussian, violation_of_interest)
     return _check(claim, draw, alpha=alpha, samples=samples, seed=seed, time_limit=time_limit, name=name)
 

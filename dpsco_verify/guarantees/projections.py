@@ -49,6 +49,16 @@ def projection(
     :func:`dpsco_verify.geometry.properties.check_convex_set`: membership, idempotence, non-expansiveness and the
     variational inequality ``⟨x − P(x), v − P(x)⟩ ≤ 0``. The points are drawn from all of R^d. Everything else is as in
     :func:`identity`.
+
+    Examples
+    --------
+    >>> from dpsco_verify.geometry import L2Ball
+    >>> ball = L2Ball(np.zeros(2), 1.0)
+    >>> clip = lambda x: np.clip(x, -1.0, 1.0)  # onto the square
+    >>> print(projection(ball.project, ball, examples=20, random=500).verdict)
+    not_violated
+    >>> print(projection(clip, ball).verdict)
+    violated
     """
     if not isinstance(convex_set, ConvexSet):
         raise InputError(

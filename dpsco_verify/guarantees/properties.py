@@ -75,6 +75,12 @@ def identity(
     -----
     A violation is exact: the counterexample, shrunk by Hypothesis, refutes the claim. No level is spent. The MDV is a
     part of the inputs: of the random ones, which are independent; or of the strategy's, as if they were.
+
+    Examples
+    --------
+    >>> left, right = (lambda x: (x + 1) ** 2), (lambda x: x * x + 2 * x + 1)
+    >>> print(identity(left, right, (-5, 5)).verdict, identity(left, lambda x: x * x + 1, (-5, 5)).verdict)
+    not_violated violated
     """
     shown = name or f"{name_of(left)} and {name_of(right)}"
     first = Guarded(left, name=name_of(left), time_limit=time_limit)
@@ -130,6 +136,11 @@ def monotone(
 
     `inputs` is an interval, a :class:`~dpsco_verify.geometry.Box`, or a strategy of numbers or of vectors of one length
     (two draws, of which the coordinates are sorted). Everything else is as in :func:`identity`.
+
+    Examples
+    --------
+    >>> print(monotone(lambda x: x**3, (-2, 2)).verdict, monotone(lambda x: x**2, (-2, 2)).verdict)
+    not_violated violated
     """
     if isinstance(inputs, ConvexSet) and not isinstance(inputs, Box):
         raise InputError(
@@ -182,6 +193,11 @@ def lipschitz(
     """Check ``‖f(x) − f(y)‖₂ ≤ constant · ‖x − y‖₂`` for a function with numbers or vectors as values.
 
     Everything else is as in :func:`identity`; the rounding is relative to ``‖f(x)‖ + ‖f(y)‖``.
+
+    Examples
+    --------
+    >>> print(lipschitz(abs, 1.0, (-2, 2)).verdict, lipschitz(lambda x: x**2, 1.0, (-2, 2)).verdict)
+    not_violated violated
     """
     bound = require_non_negative("constant", constant)
     guarded = Guarded(function, name=name or name_of(function), time_limit=time_limit)
@@ -231,6 +247,11 @@ def convex(
     """Check ``f(λx + (1 − λ)y) ≤ λf(x) + (1 − λ)f(y)`` for a function with numbers as values.
 
     λ is 1/4, 1/2 and 3/4. Everything else is as in :func:`identity`; the rounding is relative to ``|f(x)| + |f(y)|``.
+
+    Examples
+    --------
+    >>> print(convex(abs, (-2, 2)).verdict, convex(lambda x: x**3, (-2, 2)).verdict)
+    not_violated violated
     """
     guarded = Guarded(function, name=name or name_of(function), time_limit=time_limit)
     relative, floor = required_rounding(rounding, absolute)

@@ -80,6 +80,14 @@ def rate(
     these over the pairs is bounded, a betting e-process tests its sign, and each of its factors falls in s; so the
     exponents that are rejected make up an interval, whose end is a lower confidence bound of a. The upper bound comes
     from ``E[X_n ρ^s − X_{n'}] ≤ 0``, which an exponent of at least s implies; each misses with probability alpha.
+
+    Examples
+    --------
+    >>> fair = lambda n, size, rng: np.abs(rng.binomial(n, 0.5, size) / n - 0.5)
+    >>> print(rate(fair, [100, 400, 1600], -0.4, high=0.5).verdict)
+    not_violated
+    >>> print(rate(fair, [100, 400, 1600], -1.0, high=0.5).verdict)
+    violated
     """
     started = time.perf_counter()
     places = [require_positive("sizes", size) for size in sizes]

@@ -64,6 +64,15 @@ def ratio_at_most(
         For a bad argument, or where ``constant · bound`` leaves nothing to test in any case.
     FunctionError
         If `draw` raises, hangs, or returns something else than `size` numbers within the bounds.
+
+    Examples
+    --------
+    >>> fair = lambda n, size, rng: np.abs(rng.binomial(n, 0.5, size) / n - 0.5)
+    >>> bounds = {n: n**-0.5 for n in (100, 400)}  # the mean is 0.4 of that
+    >>> print(ratio_at_most(fair, bounds, 0.5, high=0.5).verdict)
+    not_violated
+    >>> print(ratio_at_most(fair, bounds, 0.3, high=0.5).verdict)
+    violated
     """
     started = time.perf_counter()
     if not bounds:

@@ -53,6 +53,12 @@ class GuaranteeResult:
         Of a violation: what the independent checker needs to compute the evidence anew, where there is such a kind.
     again
         Repeats it.
+
+    Examples
+    --------
+    >>> result = tail_at_most(lambda size, rng: rng.integers(1, 7, size), 5, 0.1)
+    >>> print(result.verdict, result.kind, result.claim)
+    violated tail_at_most P(X > 5) ≤ 0.1
     """
 
     kind: str

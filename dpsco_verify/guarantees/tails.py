@@ -67,6 +67,12 @@ def tail_at_most(
     -----
     The number of occurrences is binomial: the p-value is ``P(Bin(n, p) ≥ k)``, the lower bound Clopper and Pearson's,
     and the MDV exact, for every law.
+
+    Examples
+    --------
+    >>> roll = lambda size, rng: rng.integers(1, 7, size)
+    >>> print(tail_at_most(roll, 5, 0.2).verdict, tail_at_most(roll, 5, 0.1).verdict)
+    not_violated violated
     """
     threshold = require_finite("threshold", threshold)
     probability = _probability("probability", probability)
@@ -104,6 +110,12 @@ def quantile_at_most(
     The same as ``P(X > bound) ≤ 1 − level``, and tested as such: the MDV is in terms of that probability, while the
     figures hold an exact lower bound of the quantile, an order statistic. Everything else is as in
     :func:`tail_at_most`.
+
+    Examples
+    --------
+    >>> roll = lambda size, rng: rng.integers(1, 7, size)
+    >>> print(quantile_at_most(roll, 0.6, 4).verdict, quantile_at_most(roll, 0.8, 4).verdict)
+    not_violated violated
     """
     level = require_open_interval("level", level, 0.0, 1.0)
     bound = require_finite("bound", bound)

@@ -38,6 +38,11 @@ def log_gaussian_delta(epsilon: ArrayLike, mu: ArrayLike) -> FloatArray:
     ------
     InputError
         For NaN, or negative arguments.
+
+    Examples
+    --------
+    >>> round(float(log_gaussian_delta(50.0, 1.0)), 2)  # δ itself is 1e-536
+    -1233.87
     """
     eps, dist = np.broadcast_arrays(np.asarray(epsilon, dtype=np.float64), np.asarray(mu, dtype=np.float64))
     if not (np.all(eps >= 0) and np.all(dist >= 0)):
@@ -72,6 +77,12 @@ def _log_delta(m: FloatArray, ratio: FloatArray) -> FloatArray:
 
 
 def gaussian_delta(epsilon: ArrayLike, mu: ArrayLike) -> FloatArray:
-    """Return ``δ_G(ε; μ)``, elementwise (see :func:`log_gaussian_delta`); underflows to 0."""
+    """Return ``δ_G(ε; μ)``, elementwise (see :func:`log_gaussian_delta`); underflows to 0.
+
+    Examples
+    --------
+    >>> gaussian_delta([0.0, 1.0], 1.0).round(4)
+    array([0.3829, 0.1269])
+    """
     with np.errstate(under="ignore"):
         return np.asarray(np.exp(log_gaussian_delta(epsilon, mu)), dtype=np.float64)

@@ -34,7 +34,13 @@ LARGEST_EPSILON = 1e50
 
 
 class StepCurve(enum.StrEnum):
-    """The curves of the single step: exact for batches of one point, upper bounds for larger ones (see there)."""
+    """The curves of the single step: exact for batches of one point, upper bounds for larger ones (see there).
+
+    Examples
+    --------
+    >>> [curve.value for curve in StepCurve]
+    ['replace-one', 'zero-out-present', 'zero-out-absent', 'zero-out-upper']
+    """
 
     REPLACE_ONE = "replace-one"
     """Exact for m = 1, an upper bound for m > 1."""
@@ -67,6 +73,11 @@ def log_step_delta(curve: StepCurve, p: ArrayLike, epsilon: ArrayLike, sigma: Ar
     ------
     InputError
         For arguments outside these ranges, or NaN.
+
+    Examples
+    --------
+    >>> print(float(log_step_delta(StepCurve.REPLACE_ONE, 0.01, 10.0, 1.0).round(2)))
+    -28.7
     """
     curve = StepCurve(curve)
     share = _checked("p", p, SMALLEST_P, 1.0)
@@ -88,7 +99,13 @@ def log_step_delta(curve: StepCurve, p: ArrayLike, epsilon: ArrayLike, sigma: Ar
 
 
 def step_delta(curve: StepCurve, p: ArrayLike, epsilon: ArrayLike, sigma: ArrayLike) -> FloatArray:
-    """Return ``δ(ε)`` of the single step, elementwise (see :func:`log_step_delta`); underflows to 0."""
+    """Return ``δ(ε)`` of the single step, elementwise (see :func:`log_step_delta`); underflows to 0.
+
+    Examples
+    --------
+    >>> print(float(step_delta(StepCurve.REPLACE_ONE, 0.01, 0.1, 1.0).round(5)))
+    0.00261
+    """
     with np.errstate(under="ignore"):
         return np.asarray(np.exp(log_step_delta(curve, p, epsilon, sigma)), dtype=np.float64)
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from dpsco_verify.auditing import AuditVerdict, MechanismError, audit_density
-from dpsco_verify.privacy.claims import ApproximateDP, GaussianDP
+from dpsco_verify.privacy.claims import ApproximateDP, GaussianDP, PureDP
 from dpsco_verify.privacy.gaussian import gaussian_delta
 
 PAIR = (0.0, 1.0)
@@ -84,3 +84,15 @@ def test_the_second_data_set_may_show_it():
     assert found.verdict is AuditVerdict.VIOLATED
     assert found.swapped
     assert 0.1 < found.delta_lower <= 0.2
+
+
+def test_rounding_of_the_density_is_no_loss():
+    """Laplace noise is ε-DP to the last digit, though half of its log ratios are rounded above ε: it was accused."""
+
+    def laplace(dataset, size, rng):
+        return dataset + rng.laplace(size=size)
+
+    for log_density in (stats.laplace.logpdf, lambda outputs, loc: 1e6 - np.abs(outputs - loc)):
+        found = audit_density(laplace, PAIR, PureDP(1.0), log_density)
+        assert (found.verdict, found.delta_lower) == (AuditVerdict.UNDECIDED, 0.0)
+        assert audit_density(laplace, PAIR, PureDP(0.99), log_density).verdict is AuditVerdict.VIOLATED

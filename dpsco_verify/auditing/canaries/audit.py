@@ -115,6 +115,19 @@ def audit_canaries(
     InputError
         For a bad argument; scores that are no finite numbers; a group that is empty; in one run, groups whose sizes
         fair coins do not give (true coins are refused with probability 1e-9); a method that does not know the claim.
+
+    Examples
+    --------
+    A run that tells every one of 1,000 coins, and one that tells none:
+
+    >>> rng = np.random.default_rng(0)
+    >>> coins = rng.random(1000) < 0.5
+    >>> told = audit_canaries(coins[coins] + 0.0, coins[~coins] + 0.0, epsilon=1.0, delta=1e-5)
+    >>> print(told.verdict, round(told.epsilon_lower, 1))
+    violated 5.6
+    >>> kept = audit_canaries(rng.random(500), rng.random(500), epsilon=1.0, delta=1e-5)
+    >>> print(kept.verdict, kept.epsilon_lower)
+    not_violated 0.0
     """
     started = time.perf_counter()
     level = require_open_interval("alpha", alpha, 0.0, 1.0)
@@ -203,6 +216,11 @@ def minimum_detectable_epsilon(
         m: how many, half of them in.
     epsilon, delta, claim, method, alpha, family, guesses
         As :func:`audit_canaries` takes them.
+
+    Examples
+    --------
+    >>> round(minimum_detectable_epsilon(2000, epsilon=1.0, delta=1e-5), 1)
+    1.2
     """
     m = require_integer("canaries", canaries, minimum=2)
     level = require_open_interval("alpha", alpha, 0.0, 1.0)

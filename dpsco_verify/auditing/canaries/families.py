@@ -28,6 +28,11 @@ class Family(enum.StrEnum):
     """A one-parameter family of claims.
 
     ``gaussian``: μ-GDP, by its μ. ``approximate``: (ε, δ)-DP at a given δ, by its ε.
+
+    Examples
+    --------
+    >>> [family.value for family in Family]
+    ['gaussian', 'approximate']
     """
 
     GAUSSIAN = "gaussian"

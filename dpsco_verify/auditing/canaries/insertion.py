@@ -24,6 +24,15 @@ class SealedCoins:
         How many there are.
     seed
         The root of the coins.
+
+    Examples
+    --------
+    >>> coins = SealedCoins(1000, seed=5)
+    >>> scores = np.zeros(1000)
+    >>> scores[coins.indices()] = 1.0  # a training that tells all
+    >>> inside, outside = coins.open(scores)
+    >>> print(set(inside.tolist()), set(outside.tolist()), len(inside) + len(outside))
+    {1.0} {0.0} 1000
     """
 
     def __init__(self, canaries: int, *, seed: int) -> None:
@@ -95,6 +104,14 @@ def canary_gradients(canaries: int, dimension: int, *, norm: float, seed: int) -
         The length of each: the clipping norm, which training leaves as it is.
     seed
         The root of the directions.
+
+    Examples
+    --------
+    >>> gradients = canary_gradients(3, 8, norm=2.0, seed=0)
+    >>> (gradients @ gradients.T).round(6) + 0.0
+    array([[4., 0., 0.],
+           [0., 4., 0.],
+           [0., 0., 4.]])
     """
     m = require_integer("canaries", canaries, minimum=1)
     d = require_integer("dimension", dimension, minimum=1)
@@ -119,6 +136,15 @@ class UpdateScores:
         Those of the canaries, shape (m, d).
     keep_steps
         Whether the scores of every step are kept, shape (T, m).
+
+    Examples
+    --------
+    >>> gradients = canary_gradients(3, 8, norm=1.0, seed=0)
+    >>> scores = UpdateScores(gradients)
+    >>> for _ in range(10):
+    ...     shown = scores.add(gradients[:2].sum(axis=0))  # the first two take part, without noise
+    >>> scores.scores.round(6)
+    array([10., 10.,  0.])
     """
 
     def __init__(self, gradients: ArrayLike, *, keep_steps: bool = False) -> None:

@@ -16,6 +16,11 @@ class Method(enum.StrEnum):
 
     Scores that come step by step, each with a coin of its own, are judged by
     :class:`dpsco_verify.auditing.canaries.SequentialCanaryAudit`.
+
+    Examples
+    --------
+    >>> [method.value for method in Method]
+    ['one-run-f-dp', 'one-run-dp', 'clopper-pearson']
     """
 
     ONE_RUN_F_DP = "one-run-f-dp"

@@ -33,6 +33,13 @@ class CanaryMDV:
     privacy_loss_factor
         An estimate: a run whose scores are this many times as far apart as those that were seen is found. None where
         the scores that were seen tell nothing.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> audit = audit_canaries(rng.random(500), rng.random(500), epsilon=1.0, delta=1e-5)
+    >>> print(round(audit.mdv.epsilon, 1), audit.mdv.power)
+    1.2 0.9
     """
 
     epsilon: float
@@ -80,6 +87,12 @@ class CanaryAudit:
         What had to be detectable for a pass.
     notes
         What else was noticed.
+
+    Examples
+    --------
+    >>> told = audit_canaries(np.ones(500), np.zeros(500), epsilon=1.0, delta=1e-5, family="gaussian")
+    >>> print(told.area_under_roc, told.true_positive_rates[0])
+    1.0 (0.001, 1.0)
     """
 
     verdict: AuditVerdict

@@ -92,6 +92,11 @@ def split_by_coins(scores: ArrayLike, coins: ArrayLike) -> tuple[FloatArray, Flo
     ------
     InputError
         If they do not match, or a coin is neither 0 nor 1.
+
+    Examples
+    --------
+    >>> split_by_coins([0.3, 0.9, 0.4], [0, 1, 0])
+    (array([0.9]), array([0.3, 0.4]))
     """
     values = require_finite_array("scores", scores, shape=(None,))
     array: Any = np.asarray(coins)

@@ -71,6 +71,15 @@ class SequentialCanaryAudit:
     ------
     InputError
         For a bad argument.
+
+    Examples
+    --------
+    >>> audit = SequentialCanaryAudit(epsilon=1.0, delta=1e-5)
+    >>> coins = np.tile([True, False], 50)
+    >>> audit.update(scores=coins + 0.0, coins=coins)  # scores that tell each coin
+    True
+    >>> print(audit.violated_at, round(audit.epsilon_lower, 1))
+    48 2.6
     """
 
     __bool__ = no_truth_value("not audit.violated")

@@ -16,7 +16,14 @@ from dpsco_verify.problems import Drift, EuclideanDistance, FinitePopulation
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BankProblem(ComparisonProblem):
-    """A population over a convex set, and why it is hard."""
+    """A population over a convex set, and why it is hard.
+
+    Examples
+    --------
+    >>> hinge = BANK["hinge"]
+    >>> print(hinge.loss_name, hinge.population.dimension, hinge.is_centred_ball)
+    Hinge 10 True
+    """
 
     why: str
 

@@ -135,6 +135,16 @@ def check_optimiser(
     -----
     The error budget is split over the claims before anything is drawn; membership in W, the seed and the gradient
     queries are judged exactly.
+
+    Examples
+    --------
+    A "private" optimiser that returns the start, which is not near the minimum everywhere:
+
+    >>> lazy = lambda data, L, D, epsilon, delta, rng: np.zeros(data.shape[1])
+    >>> risk = lambda n, d, L, D, epsilon, delta: D * L / n**0.5
+    >>> report = check_optimiser(lazy, risk=risk, problems=["drift"], losses=["Linear"], sizes=[100], privacy=False)
+    >>> print(report.verdict)
+    violated
     """
     started = time.perf_counter()
     unknown = [which for which in invariances if which not in INVARIANCES]

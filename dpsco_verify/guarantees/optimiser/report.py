@@ -17,6 +17,11 @@ class Trial:
 
     The first `runs` choose the worst instance and judge nothing; of the worst, fresh ones judge. `bound` is None where
     nothing is claimed, and `ratio` is the mean over the bound.
+
+    Examples
+    --------
+    >>> Trial(problem="drift", n=100, dimension=1, excess=0.5, bound=0.1, runs=40).ratio
+    5.0
     """
 
     problem: str
@@ -55,6 +60,13 @@ class OptimiserReport:
         Wall-clock time.
     again
         Repeats the checks.
+
+    Examples
+    --------
+    >>> start = lambda data, L, D, epsilon, delta, rng: np.zeros(data.shape[1])
+    >>> report = check_optimiser(start, problems=["drift"], losses=["Linear"], sizes=[100], privacy=False)
+    >>> [(result.kind, result.verdict.value) for result in report.results]
+    [('deterministic_given_seed', 'violated'), ('in_set', 'not_violated'), ('permutation', 'not_violated')]
     """
 
     name: str

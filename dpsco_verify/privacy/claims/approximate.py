@@ -22,6 +22,11 @@ class ApproximateDP:
     of probability δ under D and 0 under D' is allowed.
 
     Source: Kairouz, Oh and Viswanath (2015), Theorem 3.4.
+
+    Examples
+    --------
+    >>> ApproximateDP(1.0, 1e-6).delta(1.0)
+    1e-06
     """
 
     epsilon: float

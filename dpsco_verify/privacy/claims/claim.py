@@ -11,6 +11,11 @@ class PrivacyClaim(Protocol):
     """A privacy guarantee of a mechanism, as what it implies about single events.
 
     Neighbouring is a symmetric relation, so a claim is about the pairs (D, D') and (D', D) alike.
+
+    Examples
+    --------
+    >>> isinstance(GaussianDP(1.0), PrivacyClaim)
+    True
     """
 
     def delta(self, epsilon: float) -> float:

@@ -25,6 +25,12 @@ class PrivacyCurve:
         Where an audit looks; by default where δ is about 0.8, 0.6, …, 1e-6 of δ(0), and 1e-9.
     label
         What reports call it.
+
+    Examples
+    --------
+    >>> claim = PrivacyCurve(lambda epsilon: float(np.exp(-1 - epsilon)), orders=[0.0, 1.0], label="mine")
+    >>> print(claim, round(claim.delta(1.0), 3))
+    mine 0.135
     """
 
     delta_of_epsilon: Callable[[float], float]

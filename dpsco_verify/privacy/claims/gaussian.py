@@ -18,6 +18,11 @@ class GaussianDP:
     in ball arithmetic.
 
     Source: Dong, Roth and Su (2022), Definition 2.6 and Corollary 2.13.
+
+    Examples
+    --------
+    >>> round(GaussianDP(1.0).delta(1.0), 4)
+    0.1269
     """
 
     mu: float

@@ -39,6 +39,11 @@ def claim_from(
     ------
     InputError
         Unless exactly one notion is given, whole; the message names what was given.
+
+    Examples
+    --------
+    >>> print(claim_from(epsilon=1.0, delta=1e-6), "|", claim_from(rho=0.5), "|", claim_from(mu=1.0))
+    (1, 1e-06)-DP | 0.5-zCDP | 1-GDP
     """
     options = {
         "epsilon": epsilon,

@@ -17,6 +17,12 @@ class PureDP:
     larger orders ``δ = 0``.
 
     Source: Kairouz, Oh and Viswanath (2015), Theorem 3.4, with δ = 0.
+
+    Examples
+    --------
+    >>> claim = PureDP(1.0)
+    >>> print(claim.delta(1.0), round(claim.delta(0.0), 4))  # (e − 1)/(e + 1) at 0
+    0.0 0.4621
     """
 
     epsilon: float

@@ -20,6 +20,11 @@ class RenyiDP:
     mechanism that releases one such bit satisfies the claim.
 
     Source: Mironov (2017), Definition 4; Asoodeh, Liao, Calmon, Kosut and Sankar (2021), Section III.
+
+    Examples
+    --------
+    >>> round(RenyiDP(2.0, 1.0).delta(1.0), 3)
+    0.221
     """
 
     alpha: float

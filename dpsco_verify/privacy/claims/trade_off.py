@@ -31,6 +31,12 @@ class TradeOff:
         function of a module's top level.
     label
         What reports call it.
+
+    Examples
+    --------
+    >>> half = TradeOff(lambda a: max(0.0, 1 - 2 * a, (1 - a) / 2), label="log 2")
+    >>> print(half, round(half.delta(0.0), 3))  # log(2)-DP: (2 − 1)/(2 + 1)
+    log 2 0.333
     """
 
     f: Callable[[float], float]

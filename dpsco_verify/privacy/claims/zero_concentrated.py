@@ -21,6 +21,11 @@ class ZeroConcentratedDP:
     claim for all other α too; it does throughout the range of the tests.
 
     Source: Bun and Steinke (2016), Definition 1.1; the conversion as for Rényi differential privacy.
+
+    Examples
+    --------
+    >>> round(ZeroConcentratedDP(0.5).delta(1.0), 3)
+    0.215
     """
 
     rho: float

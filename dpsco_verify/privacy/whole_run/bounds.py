@@ -66,6 +66,11 @@ def delta_upper(run: WholeRun, epsilon: float, *, view: View = View.PATTERN) -> 
     ------
     InputError
         For a negative ε, NaN, or infinity.
+
+    Examples
+    --------
+    >>> f"{delta_upper(WholeRun(n=1000, sigma=1.5), 1.0):.2g}"
+    '4.6e-08'
     """
     _require_view(view)
     epsilon = require_non_negative("epsilon", epsilon)
@@ -89,6 +94,11 @@ def delta_lower(run: WholeRun, epsilon: float, *, view: View = View.PATTERN) -> 
     InputError
         For a negative ε, NaN, or infinity; for another view than the pattern also where :func:`output_is_known`
         says no.
+
+    Examples
+    --------
+    >>> f"{delta_lower(WholeRun(n=1000, sigma=1.5), 1.0):.2g}"
+    '4.3e-08'
     """
     _require_lower(run, view)
     epsilon = require_non_negative("epsilon", epsilon)
@@ -108,6 +118,11 @@ def epsilon_upper(run: WholeRun, delta: float, *, view: View = View.PATTERN) -> 
     ------
     InputError
         For a δ outside (0, 1).
+
+    Examples
+    --------
+    >>> f"{epsilon_upper(WholeRun(n=1000, sigma=1.5), 1e-6):.2g}"
+    '0.57'
     """
     delta = require_open_interval("delta", delta, 0.0, 1.0)
 
@@ -124,6 +139,11 @@ def epsilon_lower(run: WholeRun, delta: float, *, view: View = View.PATTERN) -> 
     ------
     InputError
         As :func:`delta_lower`, and for a δ outside (0, 1).
+
+    Examples
+    --------
+    >>> f"{epsilon_lower(WholeRun(n=1000, sigma=1.5), 1e-6):.2g}"
+    '0.56'
     """
     _require_lower(run, view)
     delta = require_open_interval("delta", delta, 0.0, 1.0)
@@ -344,7 +364,13 @@ def _require_view(view: View) -> None:
 
 
 def output_is_known(run: WholeRun) -> bool:
-    """Say whether there is a lower bound for the output alone: of a run under the loop's rule, in batches of one."""
+    """Say whether there is a lower bound for the output alone: of a run under the loop's rule, in batches of one.
+
+    Examples
+    --------
+    >>> output_is_known(WholeRun(n=1000, sigma=1.5)), output_is_known(WholeRun(n=1000, sigma=1.5, epochs=2))
+    (True, False)
+    """
     return (
         run.n <= LARGEST_OUTPUT and run.batch_size == run.epochs == 1 and run.law == ((run.n // 2 + 1, 1.0),)
     )

@@ -45,6 +45,12 @@ class Calibration:
         K = n, for a law of K, outside ε ≤ 100 and δ ≥ 1e-200, and where no grid that the checker convolves fits.
     run
         The run with this noise.
+
+    Examples
+    --------
+    >>> noise = calibrate(n=100, epsilon=1.0, delta=1e-3, certify=False)
+    >>> print(round(noise.sigma, 2), noise.delta_upper <= 1e-3)
+    1.31 True
     """
 
     sigma: float
@@ -84,6 +90,12 @@ def calibrate(
     ------
     InputError
         For parameters outside their range, or a δ that a run without noise has.
+
+    Examples
+    --------
+    >>> noise = calibrate(n=1000, epsilon=1.0, delta=1e-6, lipschitz=2.0)
+    >>> print(round(noise.sigma_over_lipschitz, 3), noise.certificate.witness.n)
+    1.358 1000
     """
     epsilon = require_positive("epsilon", epsilon)
     delta = require_open_interval("delta", delta, 0.0, 1.0)

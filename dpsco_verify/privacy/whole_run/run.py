@@ -23,6 +23,11 @@ class View(enum.StrEnum):
     * PATTERN: every noisy step and iterate, and which draws were repeats;
     * TRANSCRIPT: every iterate, the repeats hidden among them;
     * OUTPUT: the returned average alone.
+
+    Examples
+    --------
+    >>> [view.value for view in View]
+    ['pattern', 'transcript', 'output']
     """
 
     PATTERN = "pattern"
@@ -61,6 +66,12 @@ class WholeRun:
     ------
     InputError
         For anything outside these ranges.
+
+    Examples
+    --------
+    >>> run = WholeRun(n=1000, sigma=2.0)
+    >>> run.n, run.mu
+    (1000, 1.0)
     """
 
     n: int
