@@ -18,7 +18,7 @@ from dpsco_verify.related.iteration_schedule import (
     halving_risk,
     halving_steps,
 )
-from dpsco_verify.related.one_pass import mean_gradient, repeated
+from dpsco_verify.related.one_pass import Steps, mean_gradient, repeated, take_steps
 from dpsco_verify.related.step_conditions import growing_batches, nonexpansive_steps
 from dpsco_verify.related.system import Calibration, Fit, Sensitivity, System
 from dpsco_verify.related.task import Task
@@ -112,17 +112,26 @@ class IterationSgd(System):
     ) -> Fit:
         runs, n = sample.shape[:2]
         schedule, sigma = self.schedule(task, n, budget), self.noise(task)
-        w = repeated(task.initial_point, runs)
-        moved = w
-        first = 0
-        for eta, count in zip(schedule.steps, schedule.batches, strict=True):
-            gradient = mean_gradient(task.loss, w, sample[:, first : first + count])
-            moved = w - eta * (gradient + sigma * rng.standard_normal(w.shape))
-            w = task.convex_set.project(moved)
-            first += int(count)
+        used, last = int(schedule.batches.sum()), int(schedule.batches[-1])
+        w, _ = take_steps(
+            Steps(
+                order=np.arange(used - last)[:, np.newaxis],
+                sizes=schedule.steps[:-1],
+                batches=schedule.batches[:-1],
+                sigmas=np.full(len(schedule.steps) - 1, sigma),
+            ),
+            sample,
+            repeated(task.initial_point, runs),
+            loss=task.loss,
+            convex_set=task.convex_set,
+            rng=rng,
+        )
+        # The last step by itself: the point before its projection is what is released.
+        gradient = mean_gradient(task.loss, w, sample[:, used - last : used])
+        moved = w - schedule.steps[-1] * (gradient + sigma * rng.standard_normal(w.shape))
         return Fit(
-            solution=w,
-            gradient_queries=np.full(runs, float(first)),
+            solution=task.convex_set.project(moved),
+            gradient_queries=np.full(runs, float(used)),
             transcript=moved[:, np.newaxis] if keep_transcript else None,
         )
 

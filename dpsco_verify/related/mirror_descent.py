@@ -21,10 +21,14 @@ from dpsco_verify.related.mirror_geometry import (
     p_norm_conditions,
     usual_p,
 )
+from dpsco_verify.related.one_pass import Steps, take_steps
 from dpsco_verify.related.step_conditions import bounded_problem
 from dpsco_verify.related.system import Calibration, Fit, System
 from dpsco_verify.related.task import Task
 from dpsco_verify.validation import require_half_open_interval, require_positive
+
+DUAL_SLACK = 1e-9
+"""By how much, relative, rounding may make a gradient longer than the bound."""
 
 
 class MirrorSystem(System):
@@ -163,6 +167,27 @@ class EuclideanMirrorDescent(EuclideanPotential, MirrorDescent):
     id = "mirror-descent-euclidean"
     title = "Mirror descent, Euclidean, not private"
 
+    def _fit(
+        self,
+        sample: FloatArray,
+        task: Task,
+        budget: PrivacyBudget,  # noqa: ARG002  the interface
+        rng: np.random.Generator,  # noqa: ARG002  the interface
+        *,
+        keep_transcript: bool,  # noqa: ARG002  nothing but the solution is released
+    ) -> Fit:
+        runs, n = sample.shape[:2]
+        geometry = self.geometry(task)
+        steps = Steps(
+            order=np.arange(n)[:, np.newaxis],
+            sizes=np.full(n, self.step_size(task, n)),
+            longest=geometry.dual_lipschitz * (1.0 + DUAL_SLACK),
+        )
+        _, total = take_steps(
+            steps, sample, geometry.begin(task, runs), loss=task.loss, convex_set=task.convex_set
+        )
+        return Fit(solution=total / float(n), gradient_queries=np.full(runs, float(n)))
+
 
 class PNormMirrorDescent(PNormPotential, MirrorDescent):
     """Mirror descent with ``½‖·‖_p²``."""
@@ -181,7 +206,7 @@ class EntropicMirrorDescent(EntropicPotential, MirrorDescent):
 def require_dual_norm(geometry: Geometry, gradient: FloatArray) -> None:
     """Raise where a gradient is longer than the declared bound."""
     norms = geometry.potential.dual_norm(gradient)
-    if norms.size and float(norms.max()) > geometry.dual_lipschitz * (1.0 + 1e-9):
+    if norms.size and float(norms.max()) > geometry.dual_lipschitz * (1.0 + DUAL_SLACK):
         raise InputError(
             f"dual_lipschitz={geometry.dual_lipschitz:g} is too small; a gradient has the dual norm {norms.max():g}"
         )

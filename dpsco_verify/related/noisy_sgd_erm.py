@@ -11,7 +11,7 @@ from dpsco_verify.arrays import FloatArray
 from dpsco_verify.related.batch_sensitivity import ROUNDING
 from dpsco_verify.related.budget import Guarantee, PrivacyBudget
 from dpsco_verify.related.conditions import Condition, at_most_epsilon, positive_delta
-from dpsco_verify.related.one_pass import repeated
+from dpsco_verify.related.one_pass import Steps, repeated, take_steps
 from dpsco_verify.related.sampled_composition import composed_epsilon
 from dpsco_verify.related.step_conditions import bounded_problem, enough_points
 from dpsco_verify.related.system import Calibration, Fit, Sensitivity, System
@@ -138,17 +138,24 @@ class NoisySgdErm(System):
         first = task.diameter / self.gradient_scale(task, n, budget)
         w = repeated(task.initial_point, runs)
         released = np.empty((runs, steps, task.dimension)) if keep_transcript else None
-        every = np.arange(runs)
         block = max(1, _BLOCK // max(1, w.size))
         for start in range(0, steps, block):
             count = min(block, steps - start)
             drawn = rng.integers(n, size=(count, runs))
-            noise = sigma * rng.standard_normal((count, *w.shape))
-            for j in range(count):
-                noisy = n * task.loss.subgradient(w, sample[every, drawn[j]]) + noise[j]
-                w = task.convex_set.project(w - first / math.sqrt(start + j + 1) * noisy)
-                if released is not None:
-                    released[:, start + j] = noisy
+            w, _ = take_steps(
+                Steps(
+                    order=drawn,
+                    sizes=first / np.sqrt(np.arange(start + 1, start + count + 1)),
+                    sigmas=np.full(count, sigma),
+                    scale=float(n),
+                ),
+                sample,
+                w,
+                loss=task.loss,
+                convex_set=task.convex_set,
+                rng=rng,
+                released=None if released is None else released[:, start : start + count],
+            )
         return Fit(solution=w, gradient_queries=np.full(runs, float(steps)), transcript=released)
 
 

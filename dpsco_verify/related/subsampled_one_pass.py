@@ -12,7 +12,7 @@ from dpsco_verify.related.batch_shuffling import batch_counts, least_constant_no
 from dpsco_verify.related.budget import Guarantee, PrivacyBudget
 from dpsco_verify.related.conditions import Condition
 from dpsco_verify.related.iteration_schedule import constant_batches
-from dpsco_verify.related.one_pass import mean_gradient, repeated
+from dpsco_verify.related.one_pass import Steps, repeated, take_steps
 from dpsco_verify.related.step_conditions import growing_batches
 from dpsco_verify.related.system import Calibration, Fit, Sensitivity, System
 from dpsco_verify.related.task import Task
@@ -100,19 +100,16 @@ class SubsampledOnePass(System):
         eta = self.step_size(task, n, budget)
         steps, used = len(batches), int(batches.sum())
         order = rng.permuted(np.tile(np.arange(n), (runs, 1)), axis=1)[:, :used]
-        rows = np.arange(runs)[:, np.newaxis]
-        w = repeated(task.initial_point, runs)
-        total = np.zeros_like(w)
         released = np.empty((runs, steps, task.dimension)) if keep_transcript else None
-        first = 0
-        for t in range(steps):
-            total += w
-            points = sample[rows, order[:, first : first + batches[t]]]
-            noisy = mean_gradient(task.loss, w, points) + sigma[t] * rng.standard_normal(w.shape)
-            w = task.convex_set.project(w - eta * noisy)
-            first += int(batches[t])
-            if released is not None:
-                released[:, t] = noisy
+        _, total = take_steps(
+            Steps(order=order.T, sizes=np.full(steps, eta), batches=batches, sigmas=sigma),
+            sample,
+            repeated(task.initial_point, runs),
+            loss=task.loss,
+            convex_set=task.convex_set,
+            rng=rng,
+            released=released,
+        )
         return Fit(
             solution=total / float(steps),
             gradient_queries=np.full(runs, float(used)),

@@ -126,7 +126,7 @@ class _Call:
         runs = sets << self.paired
         d, m = spec.convex_set.dimension, spec.options.batch_size
         self.block = block = block_size(d) & ~self.paired
-        self.data, self.stride = _flat(spec.data)
+        self.data, self.stride = flat_data(spec.data)
         self.resume = np.zeros(3, dtype=np.int64)
         self.w, self.g = np.zeros((block, d)), np.zeros((block, d))
         self.outputs, self.counts = np.zeros((runs, d)), np.zeros((runs, 3), dtype=np.int64)
@@ -216,7 +216,7 @@ class _Call:
         raise AssertionError("the kernel stopped where numpy goes on")
 
 
-def _flat(data: FloatArray) -> tuple[FloatArray, int]:
+def flat_data(data: FloatArray) -> tuple[FloatArray, int]:
     """Return the numbers of `data` in one row, read-only, and how many lie between two runs: 0 where all share one set.
 
     A set that all runs share is checked here, others by the kernel, block by block, just before it needs them.
