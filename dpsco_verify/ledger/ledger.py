@@ -30,14 +30,16 @@ class PaperEntry:
         The statements, in the paper's order.
     expectations
         The committed verdict of every reading, by claim key (:func:`~dpsco_verify.ledger.expectations.load`).
-    witness_kinds
-        The kinds of witnesses that its statements use, beside evidence.
     """
 
     paper: Paper
     statements: tuple[AnyStatement, ...]
     expectations: Mapping[str, Expectation]
-    witness_kinds: tuple[type[Witness], ...] = ()
+
+    @property
+    def witness_kinds(self) -> tuple[type[Witness], ...]:
+        """The kinds of witnesses that its statements use, beside evidence."""
+        return tuple(kind for statement in self.statements for kind in statement.witness_kinds)
 
     @property
     def claims(self) -> tuple[Claim, ...]:

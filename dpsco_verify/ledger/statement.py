@@ -165,6 +165,11 @@ class Statement(Protocol[P, W]):
         """Where text, proof and constants disagree around this statement."""
         ...
 
+    @property
+    def witness_kinds(self) -> Sequence[type[Witness]]:
+        """The kinds of witnesses that its decisions hold, beside evidence."""
+        ...
+
     def plan(self, reading: Reading[P], context: Context, units: Units) -> W:
         """Plan the units of work for a reading, and return their handles."""
         ...

@@ -84,8 +84,8 @@ OURS = [
 
 @pytest.mark.parametrize(("paper", "statement"), OURS)
 def test_the_label_stands_in_the_docstring_of_its_module(paper, statement):
-    # The risk bounds of a paper are values of one class, and stand in one module.
-    bounds = f"dpsco_verify.papers.{paper}.risk_bounds"
+    # The risk bounds of a paper are values of one class, and stand in its list.
+    bounds = f"dpsco_verify.papers.{paper}.paper"
     module = bounds if isinstance(statement, RiskClaim) else type(statement).__module__
     assert statement.label in sys.modules[module].__doc__
 

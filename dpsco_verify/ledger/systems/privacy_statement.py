@@ -13,7 +13,15 @@ import flint
 from dpsco_verify.choices import Profile
 from dpsco_verify.comparison.audits import AuditOf, SystemAudit, audit_system
 from dpsco_verify.evidence import Quantity, Table, Verdict, columns
-from dpsco_verify.evidence.checker import EventNull, OneOf, Parameters, approximate, ball, concentrated
+from dpsco_verify.evidence.checker import (
+    EventNull,
+    OneOf,
+    Parameters,
+    Witness,
+    approximate,
+    ball,
+    concentrated,
+)
 from dpsco_verify.inference.witnesses import LEVEL_ROUNDING, event_evidence
 from dpsco_verify.ledger.errata import HOLDING, Discrepancy
 from dpsco_verify.ledger.statement import Context, Decision, P, Reading
@@ -58,6 +66,7 @@ class PrivacyStatement(ABC, Generic[P, X]):
     readings: tuple[Reading[P], ...]
     """One of them has a weight: under it the implementation is audited."""
     discrepancies: ClassVar[Sequence[Discrepancy]] = ()
+    witness_kinds: ClassVar[Sequence[type[Witness]]] = ()
 
     @abstractmethod
     def exact(self, reading: Reading[P], profile: Profile) -> Call[X]:

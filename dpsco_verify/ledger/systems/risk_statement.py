@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import Quantity, Sharpness, Stance, Table, Verdict, columns
-from dpsco_verify.evidence.checker import MeanNull, OneOf, ball
+from dpsco_verify.evidence.checker import MeanNull, OneOf, Witness, ball
 from dpsco_verify.execution import stream
 from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.measured import Measured, Range, tested
@@ -96,7 +97,8 @@ class RiskClaim:
     cells: tuple[tuple[str, int], ...]
     standard: tuple[tuple[str, int], ...] = ()
     stance: Stance = Stance.PRINTED
-    discrepancies: Sequence[Discrepancy] = field(default=())
+    discrepancies: Sequence[Discrepancy] = ()
+    witness_kinds: ClassVar[Sequence[type[Witness]]] = ()
 
     @property
     def id(self) -> str:

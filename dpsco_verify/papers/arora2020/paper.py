@@ -1,74 +1,40 @@
-"""The paper: Arora, Marinov and Ullah 2020: noisy one-pass SGD and mirror descent."""
+"""The paper: Arora, Marinov and Ullah 2020: noisy one-pass SGD and mirror descent.
+
+The risk bounds have the labels related:algorithm-1, related:subsampled-one-pass, related:private-mirror-descent and
+related:one-pass-sgd.
+"""
 
 from __future__ import annotations
 
-from dpsco_verify.evidence import Paper
+from dpsco_verify.evidence import Paper, Stance
 from dpsco_verify.ledger.expectations import package_expectations
 from dpsco_verify.ledger.ledger import PaperEntry
-from dpsco_verify.papers.arora2020.azuma_step.certificates import AzumaMismatch, AzumaRepair
+from dpsco_verify.ledger.systems.risk_statement import RiskClaim
 from dpsco_verify.papers.arora2020.azuma_step.statement import AzumaStep
-from dpsco_verify.papers.arora2020.bregman_dual.certificates import BregmanDualConstant, BregmanDualTight
 from dpsco_verify.papers.arora2020.bregman_dual.statement import BregmanDual
 from dpsco_verify.papers.arora2020.certified_noise.statement import (
     AlgorithmOnePrivacy,
     PrivateMirrorDescentPrivacy,
     SubsampledOnePassPrivacy,
 )
-from dpsco_verify.papers.arora2020.composition.certificates import CompositionViolation
 from dpsco_verify.papers.arora2020.composition.statement import Composition
-from dpsco_verify.papers.arora2020.dual_norm.certificates import DualNormSign
 from dpsco_verify.papers.arora2020.dual_norm.statement import DualNorm
-from dpsco_verify.papers.arora2020.duality.certificates import DualityConstant, DualityEntropyViolation
 from dpsco_verify.papers.arora2020.duality.statement import Duality
-from dpsco_verify.papers.arora2020.exp_linear.certificates import ExpLinear
 from dpsco_verify.papers.arora2020.exp_linear.statement import ExpLinearStatement
-from dpsco_verify.papers.arora2020.fresh_sum.certificates import FreshSumInstance, FreshSumViolation
 from dpsco_verify.papers.arora2020.fresh_sum.statement import FreshSum
-from dpsco_verify.papers.arora2020.gradient_queries.certificates import GradientQueries
 from dpsco_verify.papers.arora2020.gradient_queries.statement import GradientQueriesStatement
-from dpsco_verify.papers.arora2020.kl_bound.certificates import KlConstant
 from dpsco_verify.papers.arora2020.kl_bound.statement import KlBound
-from dpsco_verify.papers.arora2020.output.certificates import OutputDefined
 from dpsco_verify.papers.arora2020.output.statement import Output
-from dpsco_verify.papers.arora2020.privacy.certificates import PrivacyRange
 from dpsco_verify.papers.arora2020.privacy.statement import Privacy
-from dpsco_verify.papers.arora2020.rate.certificates import RateConstant
 from dpsco_verify.papers.arora2020.rate.statement import Rate
-from dpsco_verify.papers.arora2020.regret.certificates import (
-    RegretConstant,
-    RegretDriftViolation,
-    RegretVarianceViolation,
-)
 from dpsco_verify.papers.arora2020.regret.statement import Regret
-from dpsco_verify.papers.arora2020.regret_osmd.certificates import OsmdLiteralViolation
 from dpsco_verify.papers.arora2020.regret_osmd.statement import RegretOsmd
-from dpsco_verify.papers.arora2020.risk.certificates import RiskConstants, RiskDriftViolation
 from dpsco_verify.papers.arora2020.risk.statement import Risk
-from dpsco_verify.papers.arora2020.risk_bounds import RISK_BOUNDS
-from dpsco_verify.papers.arora2020.single_step.certificates import SingleStepRepair, SingleStepViolation
 from dpsco_verify.papers.arora2020.single_step.statement import SingleStep
-from dpsco_verify.papers.arora2020.stopping_mean.certificates import (
-    StoppingMeanConstant,
-    StoppingMeanUnbounded,
-)
 from dpsco_verify.papers.arora2020.stopping_mean.statement import StoppingMean
-from dpsco_verify.papers.arora2020.stopping_tail.certificates import (
-    StoppingTailExponent,
-    StoppingTailViolation,
-)
 from dpsco_verify.papers.arora2020.stopping_tail.statement import StoppingTail
-from dpsco_verify.papers.arora2020.tail_integral.certificates import (
-    McDiarmidGap,
-    TailIntegralExponent,
-    TailIntegralViolation,
-)
 from dpsco_verify.papers.arora2020.tail_integral.statement import TailIntegral
 from dpsco_verify.papers.arora2020.translation.statement import Translation
-from dpsco_verify.papers.arora2020.utility.certificates import (
-    UtilityConstant,
-    UtilityDriftViolation,
-    UtilityVarianceViolation,
-)
 from dpsco_verify.papers.arora2020.utility.statement import Utility
 
 PAPER = PaperEntry(
@@ -103,43 +69,44 @@ PAPER = PaperEntry(
         SubsampledOnePassPrivacy(),
         AlgorithmOnePrivacy(),
         PrivateMirrorDescentPrivacy(),
-        *RISK_BOUNDS,
+        RiskClaim(
+            system="algorithm-1",
+            name="algorithm-1",
+            title="The excess risk of Algorithm 1 with certified noise",
+            reference="Arora, Marinov and Ullah 2020, Theorem 4.4",
+            bound="(5/2) D(L + σ√d)/√n",
+            cells=(("drift", 1000),),
+            standard=(("signs-5", 4000), ("median", 1000)),
+        ),
+        RiskClaim(
+            system="subsampled-one-pass",
+            name="subsampled-one-pass",
+            title="The excess risk of one pass with privacy by subsampling",
+            reference="the bound by this project",
+            bound="D√(Σ_t (L² + dσ_t²))/T",
+            stance=Stance.EXTENSION,
+            cells=(("drift", 1000),),
+            standard=(("signs-5", 4000), ("median", 1000)),
+        ),
+        RiskClaim(
+            system="private-mirror-descent-entropic",
+            name="private-mirror-descent",
+            title="The excess risk of Algorithm 1 with the entropic mirror step",
+            reference="the bound by this project",
+            bound="(R/η + (η/(2α))(m(G + N)² + (Eτ − m)N²))/m",
+            stance=Stance.EXTENSION,
+            cells=(("simplex-8", 1500),),
+            standard=(("simplex-8", 4000),),
+        ),
+        RiskClaim(
+            system="mirror-descent-euclidean",
+            name="one-pass-sgd",
+            title="The excess risk of one pass without privacy",
+            reference="the bound by this project",
+            bound="LD/√n",
+            stance=Stance.EXTENSION,
+            cells=(("drift", 100), ("signs-5", 100)),
+        ),
     ),
     expectations=package_expectations("dpsco_verify.papers.arora2020"),
-    witness_kinds=(
-        AzumaMismatch,
-        AzumaRepair,
-        BregmanDualConstant,
-        BregmanDualTight,
-        CompositionViolation,
-        DualNormSign,
-        DualityConstant,
-        DualityEntropyViolation,
-        ExpLinear,
-        FreshSumViolation,
-        FreshSumInstance,
-        GradientQueries,
-        KlConstant,
-        OutputDefined,
-        PrivacyRange,
-        RateConstant,
-        RegretConstant,
-        RegretDriftViolation,
-        RegretVarianceViolation,
-        OsmdLiteralViolation,
-        RiskConstants,
-        RiskDriftViolation,
-        SingleStepViolation,
-        SingleStepRepair,
-        StoppingMeanConstant,
-        StoppingMeanUnbounded,
-        StoppingTailViolation,
-        StoppingTailExponent,
-        TailIntegralExponent,
-        TailIntegralViolation,
-        McDiarmidGap,
-        UtilityConstant,
-        UtilityDriftViolation,
-        UtilityVarianceViolation,
-    ),
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dpsco_verify.evidence import Paper
 from dpsco_verify.ledger.expectations import package_expectations
 from dpsco_verify.ledger.ledger import PaperEntry
-from dpsco_verify.papers.bassily2014.noisy_sgd_erm.certificates import NoisySgdViolation
 from dpsco_verify.papers.bassily2014.noisy_sgd_erm.statement import NoisySgdPrivacy
 
 PAPER = PaperEntry(
@@ -18,5 +17,4 @@ PAPER = PaperEntry(
     ),
     statements=(NoisySgdPrivacy(),),
     expectations=package_expectations("dpsco_verify.papers.bassily2014"),
-    witness_kinds=(NoisySgdViolation,),
 )

@@ -1,11 +1,14 @@
-"""The paper: Bubeck and Cesa-Bianchi 2012: mirror descent without privacy."""
+"""The paper: Bubeck and Cesa-Bianchi 2012: mirror descent without privacy.
+
+The risk bound has the label related:mirror-descent.
+"""
 
 from __future__ import annotations
 
 from dpsco_verify.evidence import Paper
 from dpsco_verify.ledger.expectations import package_expectations
 from dpsco_verify.ledger.ledger import PaperEntry
-from dpsco_verify.papers.bubeck2012.risk_bounds import RISK_BOUNDS
+from dpsco_verify.ledger.systems.risk_statement import RiskClaim
 
 PAPER = PaperEntry(
     paper=Paper(
@@ -15,6 +18,16 @@ PAPER = PaperEntry(
         identifier="arXiv:1204.5721",
         unconfirmed="the number of the theorem and its step size",
     ),
-    statements=(*RISK_BOUNDS,),
+    statements=(
+        RiskClaim(
+            system="mirror-descent-entropic",
+            name="mirror-descent",
+            title="The excess risk of online mirror descent",
+            reference="Bubeck and Cesa-Bianchi 2012, Theorem 5.5, by averaging",
+            bound="G√(2R/(αn))",
+            cells=(("simplex-8", 100),),
+            standard=(("simplex-8", 1000),),
+        ),
+    ),
     expectations=package_expectations("dpsco_verify.papers.bubeck2012"),
 )

@@ -1,18 +1,16 @@
-"""The paper: Chaudhuri, Monteleoni and Sarwate 2011: output and objective perturbation."""
+"""The paper: Chaudhuri, Monteleoni and Sarwate 2011: output and objective perturbation.
+
+The risk bounds have the labels related:output-perturbation and related:objective-perturbation.
+"""
 
 from __future__ import annotations
 
-from dpsco_verify.evidence import Paper
+from dpsco_verify.evidence import Paper, Stance
 from dpsco_verify.ledger.expectations import package_expectations
 from dpsco_verify.ledger.ledger import PaperEntry
-from dpsco_verify.papers.chaudhuri2011.objective_perturbation.certificates import ObjectivePerturbationLoss
+from dpsco_verify.ledger.systems.risk_statement import RiskClaim
 from dpsco_verify.papers.chaudhuri2011.objective_perturbation.statement import ObjectivePerturbationPrivacy
-from dpsco_verify.papers.chaudhuri2011.output_perturbation.certificates import (
-    OutputPerturbationRate,
-    OutputPerturbationViolation,
-)
 from dpsco_verify.papers.chaudhuri2011.output_perturbation.statement import OutputPerturbationPrivacy
-from dpsco_verify.papers.chaudhuri2011.risk_bounds import RISK_BOUNDS
 
 PAPER = PaperEntry(
     paper=Paper(
@@ -25,12 +23,25 @@ PAPER = PaperEntry(
     statements=(
         OutputPerturbationPrivacy(),
         ObjectivePerturbationPrivacy(),
-        *RISK_BOUNDS,
+        RiskClaim(
+            system="output-perturbation",
+            name="output-perturbation",
+            title="The excess risk of output perturbation",
+            reference="Chaudhuri, Monteleoni and Sarwate 2011; the bound with its constants by this project",
+            bound="ΛD²/2 + 2L²/(nΛ) + Lr + 1.001 · 2dL²/(nΛε)",
+            stance=Stance.EXTENSION,
+            cells=(("drift", 400), ("signs-5", 1000)),
+            standard=(("median", 1000),),
+        ),
+        RiskClaim(
+            system="objective-perturbation",
+            name="objective-perturbation",
+            title="The excess risk of objective perturbation",
+            reference="Chaudhuri, Monteleoni and Sarwate 2011; the bound with its constants by this project",
+            bound="(Λ + Δ)D²/2 + 2L²/(n(Λ + Δ)) + 2d(d + 1)L²/(ε'²n²(Λ + Δ)) + L(r + 2rd/ε₂)",
+            stance=Stance.EXTENSION,
+            cells=(("drift", 400), ("signs-5", 1000)),
+        ),
     ),
     expectations=package_expectations("dpsco_verify.papers.chaudhuri2011"),
-    witness_kinds=(
-        ObjectivePerturbationLoss,
-        OutputPerturbationRate,
-        OutputPerturbationViolation,
-    ),
 )

@@ -76,6 +76,7 @@ class ExactStatement(Generic[P]):
     text: ClassVar[str]
     readings: Sequence[Reading[P]]
     discrepancies: Sequence[Discrepancy] = ()
+    witness_kinds: ClassVar[Sequence[type[Witness]]]
 
     @abstractmethod
     def witness(self, reading: Reading[P]) -> Witness | None:

@@ -54,7 +54,7 @@ def measure_error(*, alpha, samples, seed, name):
 class Theorem:
     """What both parts share: one printed reading, one unit of work at the reading's share of the error budget."""
 
-    reference, label, discrepancies = "Theorem 1", "thm:mean", ()
+    reference, label, discrepancies, witness_kinds = "Theorem 1", "thm:mean", (), ()
 
     def __init__(self, id_, title, text, function, method, null):
         self.id, self.title, self.text, self.function = id_, title, text, function

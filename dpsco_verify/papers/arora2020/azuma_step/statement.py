@@ -156,6 +156,7 @@ class AzumaStep:
         ),
     )
     discrepancies = _DISCREPANCIES
+    witness_kinds = (AzumaMismatch, AzumaRepair)
 
     def plan(self, reading: Reading[Denominator], context: Context, units: Units) -> Handle[Exponents]:
         """Plan the one unit."""

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import (
+    Consequence,
     ProofStep,
     Quantity,
     Sharpness,
@@ -17,10 +18,10 @@ from dpsco_verify.evidence import (
     columns,
 )
 from dpsco_verify.evidence.checker import Witness
+from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Context, Decision, Reading
 from dpsco_verify.ledger.units import Handle, Outcomes, Units
 from dpsco_verify.papers.arora2020.bregman_dual.certificates import BregmanDualConstant, BregmanDualTight
-from dpsco_verify.papers.arora2020.bregman_dual.errata import DISCREPANCIES
 from dpsco_verify.papers.arora2020.duality.curvature import CASES, Curvature, plan_exploration
 
 PRINTED = Fraction(1)
@@ -44,6 +45,24 @@ class Constant:
 
     value: Fraction
     least: bool
+
+
+_DISCREPANCIES = (
+    Discrepancy(
+        id="smoothness-half",
+        title="The equation that follows needs half of the constant before it",
+        lines=(205, 209),
+        consequence=Consequence.CONSTANT,
+        text=(
+            "The sentence bounds the dual divergence by 1/α times the squared norm; the equation after it has "
+            "1/(2η), which follows only from 1/(2α)."
+        ),
+        repair="Write 1/(2α): it is true, and no smaller constant is.",
+        shown_by=("bregman-dual#into-the-regret",),
+        rests_on=("bregman-dual/literal", "bregman-dual/tight"),
+        constants=(("bregman-dual/literal", "1 in 1/α"),),
+    ),
+)
 
 
 class BregmanDual:
@@ -72,7 +91,8 @@ class BregmanDual:
             method=_METHOD,
         ),
     )
-    discrepancies = DISCREPANCIES
+    discrepancies = _DISCREPANCIES
+    witness_kinds = (BregmanDualConstant, BregmanDualTight)
 
     def plan(self, reading: Reading[Constant], context: Context, units: Units) -> list[Handle[Curvature]]:
         """Plan one unit for each potential."""

@@ -92,6 +92,7 @@ class Composition:
     text = f"Let σ = L√(3 log(1/δ))/ε̃. For a fixed τ and ε̃ ≤ 1.256, M_τ(w₁, S) is {_GUARANTEE}, n = |S|"
     readings = _READINGS
     discrepancies = DISCREPANCIES
+    witness_kinds = (CompositionViolation,)
 
     def plan(self, reading: Reading[Deltas], context: Context, units: Units) -> Work:
         """Plan for each n a unit for the grid, and the slack or the ladder near δ = 1."""

@@ -147,6 +147,7 @@ class DualNorm:
         ),
     )
     discrepancies = _DISCREPANCIES
+    witness_kinds = (DualNormSign,)
 
     def plan(self, reading: Reading[Extreme], context: Context, units: Units) -> Handle[list[Extremes]]:
         """Plan the one unit."""

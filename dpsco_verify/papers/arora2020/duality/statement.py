@@ -10,6 +10,7 @@ import numpy as np
 
 from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import (
+    Consequence,
     Quantity,
     Sharpness,
     Stance,
@@ -18,6 +19,7 @@ from dpsco_verify.evidence import (
     columns,
 )
 from dpsco_verify.geometry import NegativeEntropy
+from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Context, Decision, Reading
 from dpsco_verify.ledger.units import Handle, Outcomes, Units
 from dpsco_verify.papers.arora2020.duality.certificates import DualityConstant, DualityEntropyViolation
@@ -29,7 +31,6 @@ from dpsco_verify.papers.arora2020.duality.curvature import (
     Curvature,
     plan_exploration,
 )
-from dpsco_verify.papers.arora2020.duality.errata import DISCREPANCIES
 
 _PAIRS = {Profile.QUICK: 2_000, Profile.STANDARD: 20_000, Profile.DEEP: 400_000}
 _STEP = Fraction(1, 1000)
@@ -85,6 +86,29 @@ def _reading(
     )
 
 
+_DISCREPANCIES = (
+    Discrepancy(
+        id="entropy-domain",
+        title="The domain of the potential decides its conjugate",
+        lines=(99, 107, 179),
+        consequence=Consequence.NOTHING,
+        text=(
+            "Potentials are taken as functions on all of R^d. The negative entropy on the whole orthant is "
+            "not strongly convex, and its conjugate, a sum of exponentials, is not smooth: the constants that "
+            "it has on the simplex are not its own there."
+        ),
+        repair=(
+            "State the domain: the conjugate is that of the potential restricted to the simplex, log-sum-exp, "
+            "and then both constants are 1. The equivalence itself stands, as both of its sides fail "
+            "together."
+        ),
+        shown_by=("duality/entropy-unrestricted",),
+        rests_on=("duality/entropy-simplex", "duality/euclidean"),
+        constants=(("duality/entropy-simplex", "1 in 1/α-smooth"),),
+    ),
+)
+
+
 class Duality:
     """``duality``: Φ α-strongly convex in ‖·‖ iff Φ* 1/α-smooth in ‖·‖_*."""
 
@@ -120,7 +144,8 @@ class Duality:
         """Return the α that the reading claims for a potential."""
         return case.alpha
 
-    discrepancies = DISCREPANCIES
+    discrepancies = _DISCREPANCIES
+    witness_kinds = (DualityConstant, DualityEntropyViolation)
 
     def plan(self, reading: Reading[Potentials], context: Context, units: Units) -> Work:
         """Plan one unit for each potential of the reading."""

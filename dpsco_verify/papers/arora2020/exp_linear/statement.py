@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import Quantity, Sharpness, Stance, Verdict
-from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Context, Decision, Reading
 from dpsco_verify.ledger.units import Handle, Outcomes, Units
 from dpsco_verify.papers.arora2020.exp_linear.certificates import ExpLinear
@@ -106,7 +104,8 @@ class ExpLinearStatement:
             "the range cell by cell in mean value form; the end of the range by bisection between rationals",
         ),
     )
-    discrepancies: Sequence[Discrepancy] = ()
+    discrepancies = ()
+    witness_kinds = (ExpLinear,)
 
     def plan(self, reading: Reading[None], context: Context, units: Units) -> Handle[Range]:
         """Plan the one unit."""

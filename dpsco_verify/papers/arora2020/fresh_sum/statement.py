@@ -149,6 +149,7 @@ class FreshSum:
         ),
     )
     discrepancies = _DISCREPANCIES
+    witness_kinds = (FreshSumViolation, FreshSumInstance)
 
     def plan(self, reading: Reading[Factor], context: Context, units: Units) -> Handle[list[Instance]]:
         """Plan the one unit."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
@@ -22,7 +21,6 @@ from dpsco_verify.evidence import (
 from dpsco_verify.execution import stream
 from dpsco_verify.geometry import Box
 from dpsco_verify.guarantees.optimiser.queries import CountedLoss
-from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Context, Decision, Reading
 from dpsco_verify.ledger.units import Handle, Outcomes, Units
 from dpsco_verify.papers.arora2020.gradient_queries.certificates import GradientQueries
@@ -119,7 +117,8 @@ class GradientQueriesStatement:
         _reading(StoppingRule.TEXT, "as Section 4 says, stopping at |F| ≥ n/2: ⌈n/2⌉ queries"),
         _reading(StoppingRule.ALL_POINTS, "τ = min{t : S_t = n}: n queries"),
     )
-    discrepancies: Sequence[Discrepancy] = ()
+    discrepancies = ()
+    witness_kinds = (GradientQueries,)
 
     def plan(self, reading: Reading[StoppingRule], context: Context, units: Units) -> Handle[list[Counts]]:
         """Plan the one unit."""

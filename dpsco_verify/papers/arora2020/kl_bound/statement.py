@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -21,7 +20,6 @@ from dpsco_verify.evidence import (
     Stance,
     Verdict,
 )
-from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Context, Decision, Reading
 from dpsco_verify.ledger.units import Handle, Outcomes, Units
 from dpsco_verify.papers.arora2020.kl_bound.certificates import KlConstant
@@ -87,7 +85,8 @@ class KlBound:
             "arithmetic from the definition of KL on a grid",
         ),
     )
-    discrepancies: Sequence[Discrepancy] = ()
+    discrepancies = ()
+    witness_kinds = (KlConstant,)
 
     def plan(self, reading: Reading[None], context: Context, units: Units) -> Handle[list[Ratio]]:
         """Plan the one unit."""

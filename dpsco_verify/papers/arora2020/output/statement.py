@@ -198,6 +198,7 @@ class Output:
         ),
     )
     discrepancies = _DISCREPANCIES
+    witness_kinds = (OutputDefined,)
 
     def plan(self, reading: Reading[Averaging], context: Context, units: Units) -> Work:
         """Plan a unit for the runs, and one for the exact probabilities if the output averages over data indices."""

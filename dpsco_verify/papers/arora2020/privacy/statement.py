@@ -10,19 +10,20 @@ import itertools
 from dataclasses import dataclass, field
 
 from dpsco_verify.evidence import (
+    Consequence,
     Quantity,
     Sharpness,
     Stance,
     Verdict,
 )
 from dpsco_verify.evidence.checker import Rejected, evaluate
+from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Context, Decision, Reading
 from dpsco_verify.ledger.units import Handle, Outcomes, Units
 from dpsco_verify.papers.arora2020 import slack as slack_of
 from dpsco_verify.papers.arora2020 import transcript_cells as cells_of
 from dpsco_verify.papers.arora2020.privacy import claim
 from dpsco_verify.papers.arora2020.privacy.certificates import PrivacyRange
-from dpsco_verify.papers.arora2020.privacy.errata import DISCREPANCIES
 from dpsco_verify.papers.arora2020.privacy.proof import proof_steps
 from dpsco_verify.papers.arora2020.slack import Slack
 from dpsco_verify.papers.arora2020.transcript_cells import Cell
@@ -88,6 +89,37 @@ _READINGS = (
 )
 
 
+_DISCREPANCIES = (
+    Discrepancy(
+        id="twice-delta",
+        title="The composition theorem gives 2δ where the main theorem has δ",
+        lines=(379, 385),
+        consequence=Consequence.NOTHING,
+        text=(
+            "At τ = 2n the composition theorem pays δ for each of the two passes, so its second parameter is "
+            "2δ + δ'; the main theorem has δ + δ'."
+        ),
+        repair=(
+            "By the proof of the paper, write 2δ. The statement with δ holds all the same, by one use of a "
+            "point and by the bound on a whole run."
+        ),
+        shown_by=("privacy#delta",),
+        rests_on=("privacy/literal", "privacy/bounded-n"),
+        constants=(("privacy/literal", "8 in σ"),),
+    ),
+    Discrepancy(
+        id="negative-probability",
+        title="A probability is printed with a minus sign",
+        lines=(385,),
+        consequence=Consequence.NOTHING,
+        text="The event of a late stop is said to have probability −2e^{−n/16}.",
+        repair="Write: at most 2e^{−n/16}.",
+        shown_by=("privacy#tail",),
+        rests_on=("stopping-tail/loop",),
+    ),
+)
+
+
 class Privacy:
     """Theorem 5.3, the privacy part."""
 
@@ -97,7 +129,8 @@ class Privacy:
     label = "thm:main_result"
     text = f"Let n ≥ 16, ε ≤ 1/(2√n), σ = 8L√log(1/δ)/(√n ε). Algorithm 1 is {_GUARANTEE} for any δ' > 0"
     readings = _READINGS
-    discrepancies = DISCREPANCIES
+    discrepancies = _DISCREPANCIES
+    witness_kinds = (PrivacyRange,)
 
     def plan(self, reading: Reading[Range], context: Context, units: Units) -> Work:
         """Plan for each n a unit for the grid and one for the slack; every second n, without slack, for a range."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpsco_verify.evidence import Stance
+from dpsco_verify.evidence import Consequence, Stance
+from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Context, Decision, Reading
 from dpsco_verify.ledger.units import Handle, Outcomes, Units
 from dpsco_verify.papers.arora2020.rate import measured, upper
-from dpsco_verify.papers.arora2020.rate.errata import DISCREPANCIES
+from dpsco_verify.papers.arora2020.rate.certificates import RateConstant
 from dpsco_verify.papers.arora2020.rate.plan import PowerLaw, Variable
 
 _MEASURED = (
@@ -59,6 +60,27 @@ Work = Handle[tuple[float, ...]] | measured.Work
 """Of the upper bound the handle of the exact risks in the abstract's regime, of an exponent what is measured."""
 
 
+_DISCREPANCIES = (
+    Discrepancy(
+        id="regime",
+        title="The regime of the abstract is not that of the theorem",
+        lines=(60, 83, 379),
+        consequence=Consequence.NOTHING,
+        text=(
+            "The abstract and the introduction let the privacy parameter fall like 1/n. At ε = c/n the term "
+            "√d/(εn) does not depend on n, so the rate does not fall with more data, and for c up to "
+            "20√(d log(1/δ)) the bound is above the largest risk there is. The main theorem allows ε up to "
+            "1/(2√n), and only near that end does its bound fall like 1/√n."
+        ),
+        repair=(
+            "Write that the privacy parameter is inversely proportional to the square root of the number of samples."
+        ),
+        shown_by=("rate#regime",),
+        rests_on=("rate/upper",),
+    ),
+)
+
+
 class Rate:
     """``rate``: ``1/√n + √d/(εn)``."""
 
@@ -69,7 +91,8 @@ class Rate:
     text = "a convergence rate of Õ(1/√n + √d/(εn)) for ε ≤ O(√(1/n)), optimal in this regime"
     constant = Fraction(188, 5)
     readings = _READINGS
-    discrepancies = DISCREPANCIES
+    discrepancies = _DISCREPANCIES
+    witness_kinds = (RateConstant,)
 
     def plan(self, reading: Reading[PowerLaw | None], context: Context, units: Units) -> Work:
         """Plan the runs and the exact risks of each size, or the exact risks in the abstract's regime."""

@@ -106,6 +106,7 @@ class Regret:
         ),
     )
     discrepancies = DISCREPANCIES
+    witness_kinds = (RegretConstant, RegretDriftViolation, RegretVarianceViolation)
 
     def plan(self, reading: Reading[Setting], context: Context, units: Units) -> list[Handle[Paths]]:
         """Plan a unit for each instance, n and σ."""

@@ -10,6 +10,7 @@ from fractions import Fraction
 from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import (
     Column,
+    Consequence,
     ProofStep,
     Quantity,
     Sharpness,
@@ -17,10 +18,10 @@ from dpsco_verify.evidence import (
     Table,
     Verdict,
 )
+from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Context, Decision, Reading
 from dpsco_verify.ledger.units import Handle, Outcomes, Units
 from dpsco_verify.papers.arora2020.regret_osmd.certificates import OsmdLiteralViolation
-from dpsco_verify.papers.arora2020.regret_osmd.errata import DISCREPANCIES
 from dpsco_verify.papers.arora2020.regret_osmd.runs import (
     PAIRS,
     RESIDUAL,
@@ -66,6 +67,27 @@ class Work:
     runs: dict[str, Handle[Runs]]
 
 
+_DISCREPANCIES = (
+    Discrepancy(
+        id="osmd-dual-point",
+        title="A gradient of the loss stands where that of the potential belongs",
+        lines=(193,),
+        consequence=Consequence.NOTHING,
+        text=(
+            "Inside the dual divergence the bound has the gradient of the loss at the iterate, where the "
+            "cited theorem has the gradient of the potential. For a potential other than the Euclidean one "
+            "the printed bound is false, and no factor in front saves it."
+        ),
+        repair=(
+            "Write the gradient of Φ at w_t in both places. For the Euclidean potential, the only one that "
+            "the analysis uses, the divergence does not depend on the point and both forms agree."
+        ),
+        shown_by=("regret-osmd/literal",),
+        rests_on=("regret-osmd/corrected", "regret/diameter"),
+    ),
+)
+
+
 class RegretOsmd:
     """``regret-osmd``: the regret bound of mirror descent, with what inside the divergence."""
 
@@ -95,7 +117,8 @@ class RegretOsmd:
             method=_METHOD,
         ),
     )
-    discrepancies = DISCREPANCIES
+    discrepancies = _DISCREPANCIES
+    witness_kinds = (OsmdLiteralViolation,)
 
     def plan(self, reading: Reading[DualPoint], context: Context, units: Units) -> Work:
         """Plan one unit for each potential and set, and one for the single steps."""

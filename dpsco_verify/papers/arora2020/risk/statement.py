@@ -5,8 +5,6 @@ The constants are those of a careful proof, see :mod:`dpsco_verify.papers.arora2
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from dpsco_verify.evidence import (
     ProofStep,
     Quantity,
@@ -17,7 +15,6 @@ from dpsco_verify.evidence import (
     columns,
 )
 from dpsco_verify.evidence.checker import Witness, evaluate
-from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Context, Decision, Reading
 from dpsco_verify.ledger.units import Handle, Outcomes, Units
 from dpsco_verify.papers.arora2020.risk.certificates import RiskConstants, RiskDriftViolation
@@ -80,7 +77,8 @@ class Risk:
     label = "thm:main_result"
     text = f"Let n ≥ 16, ε ≤ 1/(2√n), σ = 8L√log(1/δ)/(√n ε). Then {_BOUND}"
     readings = _READINGS
-    discrepancies: Sequence[Discrepancy] = ()
+    discrepancies = ()
+    witness_kinds = (RiskConstants, RiskDriftViolation)
 
     def plan(self, reading: Reading[Geometry], context: Context, units: Units) -> Handle[Drift | None]:
         """Plan the search for a counterexample."""

@@ -56,6 +56,7 @@ class SingleStep:
     readings = READINGS
 
     discrepancies = DISCREPANCIES
+    witness_kinds = (SingleStepViolation, SingleStepRepair)
 
     def plan(self, reading: Reading[Lemma], context: Context, units: Units) -> Work:
         """Plan a unit for each panel of the map, for each smallest σ, and for each audited point."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -23,7 +23,6 @@ from dpsco_verify.evidence import (
     Verdict,
     columns,
 )
-from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Context, Decision, Reading
 from dpsco_verify.ledger.units import Handle, Outcomes, Units
 from dpsco_verify.papers.arora2020.stopping_mean.certificates import (
@@ -91,7 +90,8 @@ class StoppingMean:
     readings = stopping_readings(
         statement="there is a constant C with E[τ] ≤ C n for every n ≥ 16", method=_METHOD
     )
-    discrepancies: Sequence[Discrepancy] = ()
+    discrepancies = ()
+    witness_kinds = (StoppingMeanConstant, StoppingMeanUnbounded)
 
     def plan(self, reading: Reading[StoppingTime], context: Context, units: Units) -> Handle[Means]:
         """Plan the one unit."""

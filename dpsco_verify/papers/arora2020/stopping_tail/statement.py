@@ -78,6 +78,7 @@ class StoppingTail:
         statement="P(τ > 2n) ≤ 2 exp(−n/16) for every n ≥ 16", method=_METHOD, weight=1.0, nulls=NULLS
     )
     discrepancies = DISCREPANCIES
+    witness_kinds = (StoppingTailViolation, StoppingTailExponent)
 
     def plan(self, reading: Reading[StoppingTime], context: Context, units: Units) -> Work:
         """Plan one unit for the exact tails and one for each n at which the implementation is run."""

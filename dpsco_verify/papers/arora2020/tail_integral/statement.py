@@ -194,6 +194,7 @@ class TailIntegral:
         ),
     )
     discrepancies = _DISCREPANCIES
+    witness_kinds = (TailIntegralExponent, TailIntegralViolation, McDiarmidGap)
 
     def plan(self, reading: Reading[StoppingTime | None], context: Context, units: Units) -> Work:
         """Plan the one unit."""

@@ -149,6 +149,7 @@ class Translation:
     )
     readings = _READINGS
     discrepancies = _DISCREPANCIES
+    witness_kinds = ()
 
     def plan(self, reading: Reading[SideCondition], context: Context, units: Units) -> Work:
         """Plan for each n a unit for the grid and one for the slack."""

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from dpsco_verify.algorithm import NoiseConvention
 from dpsco_verify.choices import Profile
-from dpsco_verify.evidence import Stance, Verdict
+from dpsco_verify.evidence import Consequence, Stance, Verdict
 from dpsco_verify.evidence.checker import Witness
 from dpsco_verify.inference.witnesses import rational_text
+from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.measured import Measured
 from dpsco_verify.ledger.statement import Context, Decision, Reading
 from dpsco_verify.ledger.units import Handle, Outcomes, Units
@@ -23,7 +24,6 @@ from dpsco_verify.papers.arora2020.utility.certificates import (
 )
 from dpsco_verify.papers.arora2020.utility.constants import limit_constant
 from dpsco_verify.papers.arora2020.utility.counterexample import Member, search_drift, search_variance
-from dpsco_verify.papers.arora2020.utility.errata import DISCREPANCIES
 from dpsco_verify.papers.arora2020.utility.instances import (
     DIAMETER,
     NAMES,
@@ -78,6 +78,27 @@ def _reading(name: str, setting: Setting, text: str) -> Reading[Setting]:
     )
 
 
+_DISCREPANCIES = (
+    Discrepancy(
+        id="five-halves",
+        title="The corollary and the lemma do not give the constant of the theorem",
+        lines=(254, 262, 267),
+        consequence=Consequence.NOTHING,
+        text=(
+            "As printed, the corollary and the lemma give 2, not 5/2; 5/2 is what the corollary's proof gives with "
+            "2n for the mean stopping time. With the lemma repaired they give 2n/|F_τ|, which is close to 4."
+        ),
+        repair=(
+            "Bound the squared gradients by their expectation (half of what the proof uses) and the mean "
+            "stopping time by its exact value: the constant of the theorem holds, and a smaller one too."
+        ),
+        shown_by=("utility#combination",),
+        rests_on=("utility/diameter", "utility/norm-argmin"),
+        constants=(("utility/diameter", "5/2"), ("utility/norm-argmin", "5/2")),
+    ),
+)
+
+
 class Utility:
     """``utility``: excess risk at most ``(5/2) D(L + σ√d)/√n``."""
 
@@ -109,7 +130,8 @@ class Utility:
             "as diameter, with the noise as Section 4 writes it: N(0, σI), a standard deviation of √σ a coordinate",
         ),
     )
-    discrepancies = DISCREPANCIES
+    discrepancies = _DISCREPANCIES
+    witness_kinds = (UtilityConstant, UtilityDriftViolation, UtilityVarianceViolation)
 
     def plan(self, reading: Reading[Setting], context: Context, units: Units) -> Work:
         """Plan a unit for each instance, n and σ, and one for the search."""

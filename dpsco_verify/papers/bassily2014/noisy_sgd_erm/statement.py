@@ -103,6 +103,7 @@ class NoisySgdPrivacy(PrivacyStatement[Scope, GridBounds | float]):
             rests_on=("noisy-sgd-erm-privacy/proof-range",),
         ),
     )
+    witness_kinds = (NoisySgdViolation,)
 
     def exact(self, reading: Reading[Scope], profile: Profile) -> Call[GridBounds | float]:
         """Return the grid, or the instance that decides without one."""

@@ -390,6 +390,7 @@ class MinibatchPrivacy(_Minibatch):
     )
     violation = MinibatchViolation
     discrepancies = MINIBATCH_DISCREPANCIES
+    witness_kinds = (MinibatchViolation,)
 
 
 class SmoothedMinibatchPrivacy(_Minibatch):
@@ -430,3 +431,4 @@ class SmoothedMinibatchPrivacy(_Minibatch):
         _many_steps(system, sharp=False),
     )
     violation = SmoothedMinibatchViolation
+    witness_kinds = (SmoothedMinibatchViolation,)

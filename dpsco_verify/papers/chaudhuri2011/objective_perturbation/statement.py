@@ -70,6 +70,7 @@ class ObjectivePerturbationPrivacy(PrivacyStatement[None, tuple[Implemented, ...
             null=audit_null(system, PURE),
         ),
     )
+    witness_kinds = (ObjectivePerturbationLoss,)
 
     def exact(self, reading: Reading[None], profile: Profile) -> Call[tuple[Implemented, ...]]:
         """Return the implementation's privacy loss on a grid."""

@@ -94,6 +94,7 @@ class OutputPerturbationPrivacy(PrivacyStatement[Losses, tuple[Implemented, ...]
             rests_on=("output-perturbation-privacy/unit-lipschitz",),
         ),
     )
+    witness_kinds = (OutputPerturbationRate, OutputPerturbationViolation)
 
     def exact(self, reading: Reading[Losses], profile: Profile) -> Call[tuple[Implemented, ...]]:
         """Return the comparison of the implementation's noise with the printed one."""

@@ -60,6 +60,7 @@ class BasicComposition(ExactStatement[None]):
             + " attains both sums",
         ),
     )
+    witness_kinds = (BasicCompositionSums,)
 
     def witness(self, reading: Reading[None]) -> Witness:
         """Return the witness."""
@@ -115,6 +116,7 @@ class AdvancedComposition(ExactStatement[DeltaPrime]):
         ),
     )
     discrepancies = errata.ADVANCED
+    witness_kinds = (AdvancedCompositionConstants,)
 
     def witness(self, reading: Reading[DeltaPrime]) -> Witness | None:
         """Return the witness."""
@@ -198,6 +200,7 @@ class AdvancedCompositionCorollary(ExactStatement[DeltaPrime]):
         ),
     )
     discrepancies = errata.COROLLARY
+    witness_kinds = (CorollaryViolation, CorollaryRange)
 
     def witness(self, reading: Reading[DeltaPrime]) -> Witness:
         """Return the witness."""
@@ -289,6 +292,7 @@ class CompositionExample(ExactStatement[Allowed]):
         ),
     )
     discrepancies = errata.EXAMPLE
+    witness_kinds = (ExampleComposition,)
 
     def witness(self, reading: Reading[Allowed]) -> Witness:
         """Return the witness."""

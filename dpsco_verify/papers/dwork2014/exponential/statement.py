@@ -40,6 +40,7 @@ class ExponentialMechanism(ExactStatement[None]):
             "the limit",
         ),
     )
+    witness_kinds = (ExponentialFactor,)
 
     def witness(self, reading: Reading[None]) -> Witness:
         """Return the witness."""
@@ -81,6 +82,7 @@ class ExponentialUtility(ExactStatement[None]):
             method="the worst utilities put all other outputs at the bound: closed form",
         ),
     )
+    witness_kinds = (ExponentialUtilityFactor,)
 
     def witness(self, reading: Reading[None]) -> Witness:
         """Return the witness."""

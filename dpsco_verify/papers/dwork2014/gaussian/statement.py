@@ -153,6 +153,7 @@ class GaussianMechanism(ExactStatement[Fraction | None]):
             rests_on=("gaussian-mechanism/printed",),
         ),
     )
+    witness_kinds = (GaussianRange, GaussianViolation)
 
     def witness(self, reading: Reading[Fraction | None]) -> Witness:
         """Return the witness."""

@@ -36,6 +36,7 @@ class LaplaceMechanism(ExactStatement[None]):
             method="the triangle inequality bounds the loss everywhere; one event attains it, in ball arithmetic",
         ),
     )
+    witness_kinds = (LaplaceScale,)
 
     def witness(self, reading: Reading[None]) -> Witness:
         """Return the witness."""
@@ -78,6 +79,7 @@ class LaplaceAccuracy(ExactStatement[None]):
             method="the errors are independent, so the probability is known exactly; Bernoulli's inequality",
         ),
     )
+    witness_kinds = (LaplaceAccuracyFactor,)
 
     def witness(self, reading: Reading[None]) -> Witness:
         """Return the witness."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -59,7 +58,7 @@ class ReportNoisyMax(ExactStatement[Queries]):
             method="two queries that move in opposite directions, in ball arithmetic",
         ),
     )
-    discrepancies: Sequence[Discrepancy] = ()
+    witness_kinds = (NoisyMaxScale, NoisyMaxViolation)
 
     def witness(self, reading: Reading[Queries]) -> Witness:
         """Return the witness."""
@@ -144,6 +143,7 @@ class OneSidedNoisyArgMax(ExactStatement[ArgMax]):
             shown_by=("one-sided-noisy-arg-max/first-printing",),
         ),
     )
+    witness_kinds = (ArgMaxRate, ArgMaxDistribution)
 
     def witness(self, reading: Reading[ArgMax]) -> Witness:
         """Return the witness."""

@@ -36,6 +36,7 @@ class RandomisedResponse(ExactStatement[None]):
             method="exact: all four probabilities in rationals",
         ),
     )
+    witness_kinds = (RandomisedResponseRatio,)
 
     def witness(self, reading: Reading[None]) -> Witness:
         """Return the witness."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -71,7 +70,7 @@ class AboveThreshold(ExactStatement[Stream]):
             method="as for `printed`, with 1 in place of 2 for what a query can move against the others",
         ),
     )
-    discrepancies: Sequence[Discrepancy] = ()
+    witness_kinds = (ThresholdScales, ThresholdViolation)
 
     def witness(self, reading: Reading[Stream]) -> Witness:
         """Return the witness."""
@@ -139,6 +138,7 @@ class AboveThresholdAccuracy(ExactStatement[None]):
             method="the exact tail of the difference of two Laplace variables, and the union bound over k of them",
         ),
     )
+    witness_kinds = (ThresholdAccuracyFactor,)
 
     def witness(self, reading: Reading[None]) -> Witness:
         """Return the witness."""
@@ -254,6 +254,7 @@ class SparseVector(ExactStatement[Variant]):
             rests_on=("sparse-vector/numeric-with-epsilon",),
         ),
     )
+    witness_kinds = (SparsePureScale, SparseViolation, SparseRange, NumericSparseViolation)
 
     def witness(self, reading: Reading[Variant]) -> Witness:
         """Return the witness."""

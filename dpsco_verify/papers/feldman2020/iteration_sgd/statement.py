@@ -107,6 +107,7 @@ class IterationSgdPrivacy(PrivacyStatement[StepSize, tuple[Implemented, ...]]):
             rests_on=("iteration-sgd-privacy/printed",),
         ),
     )
+    witness_kinds = (IterationBatches, IterationStepViolation)
 
     def exact(self, reading: Reading[StepSize], profile: Profile) -> Call[tuple[Implemented, ...]]:
         """Return the comparison of the implementation with the printed batches."""

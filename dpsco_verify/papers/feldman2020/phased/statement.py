@@ -107,6 +107,7 @@ class PhasedSgdPrivacy(_Phased):
         how=f"by non-expansive steps; needed by a linear loss whose first point of {POINTS} is replaced, where "
         "each release is exactly Gaussian",
     )
+    witness_kinds = (PhasedSgdNoise,)
 
     def witness(self) -> PhasedSgdNoise:
         """Return the witness."""
@@ -146,6 +147,7 @@ class PhasedErmPrivacy(_Phased):
         how="by strong convexity; needed by linear losses on a line with a solver that errs by L²η_i/n_i to "
         "opposite sides; with an exact solver 1 is enough and needed",
     )
+    witness_kinds = (PhasedErmNoise,)
 
     def witness(self) -> PhasedErmNoise:
         """Return the witness."""
