@@ -4,8 +4,6 @@ import base64
 import gzip
 import hashlib
 import re
-import shutil
-import subprocess
 from collections import Counter
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -292,55 +290,3 @@ def test_contrast_is_enough_in_both_schemes(nasty_html):
 def test_the_order_of_keys_does_not_matter(plain):
     turned = msgspec.structs.replace(plain, versions=dict(reversed(plain.versions.items())))
     assert render(turned) == render(plain)
-
-
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-
-@pytest.fixture(scope="module")
-def in_browser(tmp_path_factory):
-    if BROWSER is None:
-        pytest.skip("no chromium on PATH: the page was not opened in a browser")
-
-    def shown(page):
-        folder = tmp_path_factory.mktemp("page")
-        (folder / "index.html").write_text(page)
-        command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}"]
-        command += ["--virtual-time-budget=5000", "--dump-dom", f"file://{folder}/index.html"]
-        return subprocess.run(  # noqa: S603  a page of ours
-            command, capture_output=True, text=True, timeout=60, check=True
-        ).stdout
-
-    return shown
-
-
-def test_a_browser_draws_the_figures_under_the_page_s_own_policy(in_browser, nasty_html):
-    page = nasty_html
-    drawings = re.findall(r'data-drawing="([^"]*)"', page)
-    assert in_browser(page).count('role="img"') == len(drawings) > 0
-    # A script that was changed does not run.
-    spoiled = page.replace('"use strict";', '"use strict"; ', 1)
-    assert spoiled != page
-    assert 'role="img"' not in in_browser(spoiled)
-
-
-def test_a_browser_filters_the_readings(in_browser, plain):
-    wanted = next(f for f in plain.claims if f.verdict is Verdict.REFUTED)
-    ask = (
-        f'bar.querySelector("input").value = "{wanted.reading.upper()}"; '
-        'bar.elements["verdict"].value = "refuted"; bar.dispatchEvent(new Event("input"));'
-    )
-    # The test's script is none of the page's, so the policy goes.
-    page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", render(plain))
-    shown = in_browser(page.replace("</body>", f"<script>{ask}</script></body>"))
-    sections = re.findall(
-        r'<section class="reading([^"]*)" data-claim="([^"]*)" data-verdict="([^"]*)"', shown
-    )
-    left = {claim for state, claim, _ in sections if "away" not in state}
-    assert wanted.key in left
-    assert left == {f.key for f in plain.claims if f.verdict is Verdict.REFUTED and wanted.reading in _all(f)}
-    assert f"{len(left)} of {len(plain.claims)}</output>" in shown
-
-
-def _all(finding):
-    return repr(finding)
