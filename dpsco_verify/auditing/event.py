@@ -39,8 +39,16 @@ class Event:
         if len(self.intervals) == 1:
             low, high = self.intervals[0]
             return np.asarray((x >= low) & (x < high))
-        edges = np.array([end for interval in self.intervals for end in interval])
-        return np.asarray(np.searchsorted(edges, x, side="right") % 2 == 1)
+        return np.asarray(np.searchsorted(self._edges, x, side="right") % 2 == 1)
+
+    def count(self, ordered: FloatArray) -> int:
+        """Return how many of the numbers, which stand in increasing order, lie in the event."""
+        below = np.searchsorted(ordered, self._edges, side="left")
+        return int((below[1::2] - below[::2]).sum())
+
+    @property
+    def _edges(self) -> FloatArray:
+        return np.array([end for interval in self.intervals for end in interval])
 
     def __str__(self) -> str:
         """Return the event in interval notation."""

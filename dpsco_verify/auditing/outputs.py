@@ -14,6 +14,7 @@ import hashlib
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,8 +47,8 @@ class Outputs:
         The kind of each output as an index into `kind_names`, shape (size,).
     kind_names
         The kinds in words, sorted, so that the same kinds have the same indices.
-    fingerprints
-        Shape (size,).
+    prints
+        The fingerprints, shape (size,), where the entries do not determine them; None where they do.
     raw
         What was returned, for a log-density, a user's own features, and to show an output in words.
     """
@@ -56,8 +57,13 @@ class Outputs:
     lengths: IntArray
     kinds: IntArray
     kind_names: tuple[str, ...]
-    fingerprints: Fingerprints
+    prints: Fingerprints | None
     raw: Any
+
+    @cached_property
+    def fingerprints(self) -> Fingerprints:
+        """The fingerprints, shape (size,); most outputs are judged without them."""
+        return _row_fingerprints(self.numbers) if self.prints is None else self.prints
 
     @property
     def size(self) -> int:
@@ -82,9 +88,14 @@ class Outputs:
             lengths=self.lengths[rows],
             kinds=self.kinds[rows],
             kind_names=self.kind_names,
-            fingerprints=self.fingerprints[rows],
+            prints=self.prints_at(rows),
             raw=self.raw[rows],
         )
+
+    def prints_at(self, rows: Any) -> Fingerprints | None:
+        """Return `prints` of some outputs, which are kept once they were computed."""
+        known = self.__dict__.get("fingerprints", self.prints)
+        return None if known is None else known[rows]
 
 
 def join(first: Outputs, second: Outputs) -> Outputs:
@@ -92,6 +103,8 @@ def join(first: Outputs, second: Outputs) -> Outputs:
     width = max(first.width, second.width)
     names = tuple(sorted({*first.kind_names, *second.kind_names}))
     parts = (first, second)
+    # What fills a shorter output up is no part of it.
+    determined = first.width == second.width and first.prints is None and second.prints is None
     raw: Any
     arrays = isinstance(first.raw, np.ndarray) and isinstance(second.raw, np.ndarray)
     if arrays and first.raw.shape[1:] == second.raw.shape[1:]:
@@ -105,7 +118,7 @@ def join(first: Outputs, second: Outputs) -> Outputs:
             [np.array([names.index(n) for n in p.kind_names], dtype=np.int64)[p.kinds] for p in parts]
         ),
         kind_names=names,
-        fingerprints=np.concatenate([p.fingerprints for p in parts]),
+        prints=None if determined else np.concatenate([p.fingerprints for p in parts]),
         raw=raw,
     )
 
@@ -118,7 +131,7 @@ def in_order(outputs: Outputs, order: NDArray[np.intp]) -> Outputs:
         lengths=outputs.lengths[order],
         kinds=outputs.kinds[order],
         kind_names=outputs.kind_names,
-        fingerprints=outputs.fingerprints[order],
+        prints=outputs.prints_at(order),
         raw=raw[order] if isinstance(raw, np.ndarray) else [raw[i] for i in order],
     )
 
@@ -172,7 +185,8 @@ def _from_array(array: NDArray[Any]) -> Outputs:
         lengths=np.full(size, flat.shape[1], dtype=np.int64),
         kinds=np.zeros(size, dtype=np.int64),
         kind_names=(kind,),
-        fingerprints=_row_fingerprints(flat),
+        # Later, and of the copy: a mechanism may use its array again.
+        prints=_row_fingerprints(flat) if flat.dtype.kind in "iu" and _beyond(flat).any() else None,
         raw=array,
     )
 
@@ -183,7 +197,7 @@ def _row_fingerprints(flat: NDArray[Any]) -> Fingerprints:
     # stands beside an output must not change it; whole numbers that no double is are hashed by their own bits.
     words = np.ascontiguousarray(flat, dtype=np.float64).view(np.uint64)
     if flat.dtype.kind in "iu":
-        beyond = (flat < -_EXACT) | (flat > _EXACT)
+        beyond = _beyond(flat)
         words[beyond] = flat[beyond].astype(np.int64, casting="unsafe").view(np.uint64)
     if words.shape[1] > _WIDE:
         keys = _mixed(np.arange(words.shape[1], dtype=np.uint64))
@@ -194,6 +208,10 @@ def _row_fingerprints(flat: NDArray[Any]) -> Fingerprints:
     for j in range(words.shape[1]):
         result = _mixed(result ^ words[:, j])
     return result
+
+
+def _beyond(flat: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.asarray((flat < -_EXACT) | (flat > _EXACT))
 
 
 def _mixed(x: Fingerprints) -> Fingerprints:
@@ -228,7 +246,7 @@ def _from_items(items: Sequence[Any]) -> Outputs:
         lengths=lengths,
         kinds=np.array([index[name] for name in names], dtype=np.int64),
         kind_names=kind_names,
-        fingerprints=prints,
+        prints=prints,
         raw=list(items),
     )
 

@@ -95,11 +95,7 @@ class FeatureRegion:
 
     def contains(self, outputs: Outputs) -> BoolArray:
         """Return whether each output lies in it."""
-        return self.holds(self.feature.values(outputs))
-
-    def holds(self, values: FloatArray) -> BoolArray:
-        """Return whether each output with these values of the feature lies in it."""
-        values = finite(values)
+        values = finite(self.feature.values(outputs))
         return self.event.contains(values) & ~np.isnan(values)
 
     def __str__(self) -> str:
@@ -251,14 +247,13 @@ def feature_candidates(
     Half-lines are chosen on all values: they are too few to be fitted to noise by much. Unions of cells are not, and
     are built from the first part of the values, `built_from`, alone.
     """
-    first, second = finite(first), finite(second)
     part_a, part_b = first[: int(built_from * first.size)], second[: int(built_from * second.size)]
     return _half_lines(feature, first, second, aims) + _unions(feature, part_a, part_b, aims)
 
 
 def _half_lines(feature: Feature, first: FloatArray, second: FloatArray, aims: Aims) -> list[Candidate]:
     n_a, n_b = first.size, second.size
-    a, b = _sorted(first), _sorted(second)
+    a, b = sorted_values(first), sorted_values(second)
     pooled = _distinct(np.concatenate([a, b]))
     found: list[Candidate] = []
     if pooled.size == 0 or (pooled.size == 1 and a.size == n_a and b.size == n_b):
@@ -280,7 +275,7 @@ def _half_lines(feature: Feature, first: FloatArray, second: FloatArray, aims: A
 
 
 def _unions(feature: Feature, first: FloatArray, second: FloatArray, aims: Aims) -> list[Candidate]:
-    a, b = _sorted(first), _sorted(second)
+    a, b = sorted_values(first), sorted_values(second)
     pooled = np.concatenate([a, b])
     found: list[Candidate] = []
     if pooled.size == 0:
@@ -299,8 +294,9 @@ def _unions(feature: Feature, first: FloatArray, second: FloatArray, aims: Aims)
     return found
 
 
-def _sorted(values: FloatArray) -> FloatArray:
-    return np.sort(values[~np.isnan(values)])
+def sorted_values(values: FloatArray) -> FloatArray:
+    """Return what is no NaN in increasing order, made finite."""
+    return finite(np.sort(values[~np.isnan(values)]))
 
 
 def _distinct(values: FloatArray) -> FloatArray:

@@ -25,7 +25,9 @@ from dpsco_verify.auditing.regions import (
     feature_candidates,
     rating,
     remoteness,
+    sorted_values,
 )
+from dpsco_verify.execution.threads import one_thread_of_linear_algebra
 from dpsco_verify.inference.bets import bet_fractions, log_factors
 
 _FINALISTS = 24
@@ -229,9 +231,11 @@ def _given(
 
 def _learned(learn: _Pair, cut: _Pair, aims: Aims, classifier: str, *, built_from: float) -> list[Candidate]:
     found: list[Candidate] = []
-    for feature in learned_features(*learn, classifier=classifier):
-        values = feature.values(cut[0]), feature.values(cut[1])
-        found += feature_candidates(feature, *values, aims, built_from=built_from)
+    # The order of a sum depends on the threads that share it: with one, what is learned is the same everywhere.
+    with one_thread_of_linear_algebra():
+        for feature in learned_features(*learn, classifier=classifier):
+            values = feature.values(cut[0]), feature.values(cut[1])
+            found += feature_candidates(feature, *values, aims, built_from=built_from)
     return found
 
 
@@ -270,13 +274,15 @@ class _Judge:
         )
 
     def _inside(self, region: Region) -> tuple[int, int]:
-        """Return how many outputs lie in the region; a feature's values, which may be costly, are computed once."""
+        """Return how many outputs lie in the region; a feature's values, which may be costly, are sorted once."""
         if not isinstance(region, FeatureRegion):
             first, second = (int(np.count_nonzero(region.contains(x))) for x in self._outputs)
             return first, second
         if region.feature not in self._values:
-            self._values[region.feature] = tuple(region.feature.values(x) for x in self._outputs)
-        first, second = (int(np.count_nonzero(region.holds(x))) for x in self._values[region.feature])
+            self._values[region.feature] = tuple(
+                sorted_values(region.feature.values(x)) for x in self._outputs
+            )
+        first, second = (region.event.count(x) for x in self._values[region.feature])
         return first, second
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 # Each brings a BLAS of its own, and only what is loaded can be limited.
 import numpy as np  # noqa: F401  loads its BLAS
@@ -40,4 +41,19 @@ def one_thread_from_now_on() -> None:
 def one_thread() -> Iterator[None]:
     """Limit the libraries that this process has loaded, while the block runs."""
     with threadpoolctl.threadpool_limits(limits=1):
+        yield
+
+
+@cache
+def _linear_algebra() -> threadpoolctl.ThreadpoolController:
+    return threadpoolctl.ThreadpoolController().select(user_api="blas")
+
+
+@contextmanager
+def one_thread_of_linear_algebra() -> Iterator[None]:
+    """Limit linear algebra alone, for many small products: threads would wait for each other longer than they work.
+
+    The libraries are found once, which takes some milliseconds; entering takes microseconds.
+    """
+    with _linear_algebra().limit(limits=1):
         yield

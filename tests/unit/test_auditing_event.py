@@ -21,6 +21,16 @@ def test_membership():
     assert str(event) == "[-inf, -1) ∪ [0, 2) ∪ [5, inf)"
 
 
+@pytest.mark.parametrize(
+    "intervals",
+    [(), ((0.2, math.inf),), ((-math.inf, 0.1), (0.4, 0.4), (0.5, 0.7)), ((0.1, 0.2), (0.2, 0.3))],
+)
+def test_what_lies_in_an_event_is_counted_among_sorted_numbers(intervals):
+    event = Event(intervals)
+    ordered = np.sort(np.round(np.random.default_rng(0).random(500), 2))
+    assert event.count(ordered) == np.count_nonzero(event.contains(ordered))
+
+
 def test_half_lines_by_brute_force():
     rng = np.random.default_rng(0)
     first, second = rng.integers(0, 30, 200).astype(float), rng.integers(0, 20, 200).astype(float)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpsco_verify.auditing.floating_point import lowest_bit, trailing_zeros
-from dpsco_verify.auditing.outputs import encode, join
+from dpsco_verify.auditing.outputs import encode, in_order, join
 from dpsco_verify.errors import InputError
 
 
@@ -46,6 +46,21 @@ def test_fingerprints_do_not_depend_on_the_call():
     assert np.array_equal(whole.fingerprints, parts.fingerprints)
     # A list of floats is what the array of these is.
     assert np.array_equal(encode([0.5, 1.5], 2).fingerprints, encode(np.array([0.5, 1.5]), 2).fingerprints)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint64, np.bool_])
+def test_fingerprints_are_those_of_the_time_of_the_call_and_of_the_place(dtype):
+    buffer = np.arange(12).reshape(6, 2).astype(dtype)
+    if dtype in (np.int64, np.uint64):
+        buffer[3] = 2**53 + 1  # which no double is
+    at_once = encode(buffer.copy(), 6).fingerprints
+    parts = [encode(buffer, 6)]
+    parts.append(parts[0].take(slice(2, 5)))
+    parts.append(join(encode(buffer, 6), encode(np.ones((1, 3)), 1)))
+    parts.append(in_order(parts[0], np.array([4, 0])))
+    buffer[:] = 0  # a mechanism may use its array again
+    for part, rows in zip(parts, (np.arange(6), [2, 3, 4], np.arange(6), [4, 0]), strict=True):
+        np.testing.assert_array_equal(part.fingerprints[: len(rows)], at_once[rows])
 
 
 def test_a_fingerprint_depends_on_no_other_output_of_the_call():

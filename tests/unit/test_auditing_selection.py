@@ -163,3 +163,16 @@ def test_bits_leak_where_they_differ_and_only_there():
     fine = encode(rng.random(4000), 4000)
     assert selection.floating_point_leak(coarse, fine, AIMS) is not None
     assert selection.floating_point_leak(fine, fine, AIMS) is None
+
+
+def test_what_is_learned_is_learned_by_one_thread(monkeypatch):
+    import threadpoolctl
+
+    def threads():
+        return {one["num_threads"] for one in threadpoolctl.threadpool_info() if one["user_api"] == "blas"}
+
+    seen = []
+    monkeypatch.setattr(selection, "learned_features", lambda *_, **__: seen.append(threads()) or [])
+    with threadpoolctl.threadpool_limits(limits=2):
+        selection.select(counted(64), counted(64), AIMS)
+        assert (seen, threads()) == ([{1}], {2})
