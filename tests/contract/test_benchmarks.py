@@ -14,6 +14,9 @@ import pytest
 
 from benchmarks import __main__ as program
 from benchmarks import engine, measure, quality, single_step
+from benchmarks.quality import __main__ as quality_command
+from benchmarks.quality import audits as quality_audits
+from benchmarks.quality import fitters, scores
 from benchmarks.record import SCHEMA_VERSION, Report, Row, row
 from benchmarks.size import Size
 from dpsco_verify.privacy import StepCurve, step_delta
@@ -202,29 +205,79 @@ def test_sizes():
     assert Size("tiny").rounds < Size.FULL.rounds
 
 
-def test_the_quality_of_fits_is_measured_and_drawn(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(quality, "poisson_noise", lambda epsilon, relation: 10.0)  # seconds of accounting
-    files = ["--json", str(tmp_path / "q.json"), "--figure", str(tmp_path / "q.svg")]
-    assert quality.main(["--seeds", "2", "--epsilon", "3", "--most", "250", *files]) == 0
-    head, _, *rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
-    assert [row.split(" | ")[0] for row in rows] == ["| wine", "| engel"]
-    assert all(row.count("|") == head.count("|") for row in rows)
-    found = json.loads((tmp_path / "q.json").read_text())
-    assert {(f["problem"], f["system"]) for f in found} == {
+def test_the_quality_of_fits_is_measured_read_and_drawn(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(fitters, "poisson_noise", lambda epsilon, relation: 10.0)  # seconds of accounting
+    written = tmp_path / "q.json"
+    small = ["--epsilon", "3", "--most", "250"]
+    arguments = [*small, "--seeds", "2", "--samples", "0", "--other-at", "3", "--json", str(written)]
+    assert quality_command.main(arguments) == 0
+    first = capsys.readouterr().out
+    head, _, *rows = [line for line in first.splitlines() if line.startswith("|")]
+    assert [row.split(" | ")[0] for row in rows[:2]] == ["| wine", "| engel"]
+    assert all(row.count("|") == head.count("|") for row in rows[:2])
+    assert [row.split(" | ")[:2] for row in rows[4:]] == [
+        ["| wine", "hinge"],
+        ["| engel", "absolute"],
+        ["| engel", "quantile"],
+    ]
+    found = json.loads(written.read_text())["scores"]
+    plain = [f for f in found if f["loss"] in {"logistic", "huber"}]
+    assert {(f["problem"], f["system"]) for f in plain} == {
         (problem, system) for problem in ("wine", "engel") for system in quality.FITTERS
     }
-    ours, plain = (
-        next(f for f in found if (f["problem"], f["system"]) == ("wine", system))
-        for system in ("estimator", "no privacy")
+    at = {(f["problem"], f["system"]): f["mean"] for f in plain}
+    assert 0.0 <= at["wine", "estimator"] < at["wine", "no privacy"]
+    assert at["wine", "phased SGD"] is None
+    assert at["wine", "diffprivlib"] > 0.0
+    drawn = tmp_path / "q.svg"
+    assert (
+        quality_command.main([*small, "--other-at", "3", "--read", str(written), "--figure", str(drawn)]) == 0
     )
-    assert 0.0 <= ours["mean"] < plain["mean"]
-    assert next(f for f in found if f["system"] == "phased SGD" and f["problem"] == "wine")["mean"] is None
-    assert (tmp_path / "q.svg").read_text().startswith("<?xml")
+    assert capsys.readouterr().out == first
+    assert drawn.read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize("classes", [0, 2])
+def test_an_audit_of_quality_stands_and_falls_with_the_noise(classes):
+    """At a level of 0.00025 each, and with seeds that are fixed."""
+
+    def noisy_mean(scale):
+        def fit(data, X, y, epsilon, rng):
+            value = np.sum(y) + rng.laplace(scale=scale)
+            return lambda at: np.full(len(at), value)
+
+        return fit
+
+    systems = {"right": noisy_mean(2.0), "wrong": noisy_mean(0.05)}
+    found = list(quality_audits.audits(systems, [1.0], classes=classes, samples=400))
+    assert [f["verdict"] == "violated" for f in found] == [False, True]
+    right, wrong = quality_audits.table(found, [1.0]).splitlines()[2:]
+    assert "violated" not in right
+    assert "**violated: ε ≥ " in wrong
 
 
 def test_quality_is_the_accuracy_or_the_error_that_is_gone():
     two = quality.Data("two", np.zeros((4, 1)), np.array([0, 1, 1, 0]), 2, 1.0)
     none = quality.Data("none", np.zeros((4, 1)), np.arange(4.0), 0, 1.0)
-    assert quality.score(two, np.array([-1.0, 1.0, -1.0, -1.0]), two.y, two.y) == 0.75
-    assert quality.score(none, none.y, none.y, none.y) == 1.0
-    assert quality.score(none, np.full(4, 1.5), none.y, none.y) == 0.0
+    assert scores.score(two, np.array([-1.0, 1.0, -1.0, -1.0]), two.y, two.y) == 0.75
+    for data in (none, none.of_loss("quantile")):
+        assert scores.score(data, none.y, none.y, none.y) == 1.0
+    assert scores.score(none, np.full(4, 1.5), none.y, none.y) == 0.0
+    assert scores.score(none.of_loss("quantile"), np.full(4, 2.7), none.y, none.y) == pytest.approx(0.0)
+    assert scores.score(none.of_loss("quantile"), np.full(4, 0.3), none.y, none.y) < -1.0
+
+
+def test_where_two_systems_differ_beyond_their_interval_is_told():
+    cells = [
+        {"problem": problem, "epsilon": 1.0, "system": system, "values": values}
+        for problem, system, values in (
+            ("same", "a", [1.0, 2.0, 3.0]),
+            ("same", "b", [2.0, 1.0, 3.0]),
+            ("more", "a", [1.1, 2.1, 3.11]),
+            ("more", "b", [1.0, 2.0, 3.0]),
+        )
+    ]
+    ((problem, epsilon, mean, half),) = scores.difference(cells, "a", "b")
+    assert (problem, epsilon) == ("more", 1.0)
+    assert mean == pytest.approx(0.31 / 3)
+    assert 0.0 < half < 0.05
