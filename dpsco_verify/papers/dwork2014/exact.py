@@ -145,3 +145,9 @@ def _too_strong(sharpness: Sharpness) -> bool:
 def sharp(constant: str, *, claimed: float, exact: float, how: str) -> Sharpness:
     """Return the record of a constant that is exactly sharp: `exact` suffices and nothing smaller does."""
     return Sharpness(constant=constant, claimed=claimed, holds_with=exact, needed=exact, how=how)
+
+
+def exactly_sharp(summary: str, *, constant: str, claimed: float, exact: float, how: str) -> Case:
+    """Return the case of a statement that holds, with one constant that is exactly sharp."""
+    constants = (sharp(constant, claimed=claimed, exact=exact, how=how),)
+    return Case(proves=Verdict.CERTIFIED, summary=summary, sharpness=constants)

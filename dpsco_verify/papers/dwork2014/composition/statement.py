@@ -26,7 +26,7 @@ from dpsco_verify.papers.dwork2014.composition.figures import (
     corollary_figures,
     example_figures,
 )
-from dpsco_verify.papers.dwork2014.exact import Case, ExactStatement, Examined, Study, sharp
+from dpsco_verify.papers.dwork2014.exact import Case, ExactStatement, Examined, Study, exactly_sharp
 
 _EXACT = "the exact composition of randomised response, which is the worst (Kairouz, Oh and Viswanath 2015)"
 
@@ -70,18 +70,13 @@ class BasicComposition(ExactStatement[None]):
 
     def case(self, reading: Reading[None], examined: Examined, studied: Any) -> Case:
         """Return the case."""
-        return Case(
-            proves=Verdict.CERTIFIED,
-            summary="holds for all k, ε_i and δ_i; for δ_i = 0 with equality, else up to 1 − Π(1 − δ_i) for Σδ_i",
-            sharpness=(
-                sharp(
-                    "1 in 1·Σε_i and 1·Σδ_i",
-                    claimed=float(self.factor),
-                    exact=1.0,
-                    how="k equal answers of randomised response have the ratio e^(kε); the truth is revealed with "
-                    "probability 1 − (1 − δ)^k, which is kδ in the limit of small δ",
-                ),
-            ),
+        return exactly_sharp(
+            "holds for all k, ε_i and δ_i; for δ_i = 0 with equality, else up to 1 − Π(1 − δ_i) for Σδ_i",
+            constant="1 in 1·Σε_i and 1·Σδ_i",
+            claimed=float(self.factor),
+            exact=1.0,
+            how="k equal answers of randomised response have the ratio e^(kε); the truth is revealed with "
+            "probability 1 − (1 − δ)^k, which is kδ in the limit of small δ",
         )
 
 

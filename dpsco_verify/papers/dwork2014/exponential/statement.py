@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from dpsco_verify.evidence import Stance, Verdict
+from dpsco_verify.evidence import Stance
 from dpsco_verify.evidence.checker import Witness
 from dpsco_verify.ledger.statement import Reading
-from dpsco_verify.papers.dwork2014.exact import Case, ExactStatement, Examined, sharp
+from dpsco_verify.papers.dwork2014.exact import Case, ExactStatement, Examined, exactly_sharp
 from dpsco_verify.papers.dwork2014.exponential.certificates import (
     ExponentialFactor,
     ExponentialUtilityFactor,
@@ -48,18 +48,13 @@ class ExponentialMechanism(ExactStatement[None]):
 
     def case(self, reading: Reading[None], examined: Examined, studied: Any) -> Case:
         """Return the case."""
-        return Case(
-            proves=Verdict.CERTIFIED,
-            summary="holds for every range, and with no smaller factor: many outputs lose all but a little of ε",
-            sharpness=(
-                sharp(
-                    "2 in exp(εu/2Δu)",
-                    claimed=float(self.factor),
-                    exact=2.0,
-                    how="by the ratio of weights and normalisers; with a smaller factor enough outputs lose more "
-                    f"than ε, as the certificate shows for {_SIZE:.0e} of them",
-                ),
-            ),
+        return exactly_sharp(
+            "holds for every range, and with no smaller factor: many outputs lose all but a little of ε",
+            constant="2 in exp(εu/2Δu)",
+            claimed=float(self.factor),
+            exact=2.0,
+            how="by the ratio of weights and normalisers; with a smaller factor enough outputs lose more "
+            f"than ε, as the certificate shows for {_SIZE:.0e} of them",
         )
 
 
@@ -92,15 +87,10 @@ class ExponentialUtility(ExactStatement[None]):
 
     def case(self, reading: Reading[None], examined: Examined, studied: Any) -> Case:
         """Return the case."""
-        return Case(
-            proves=Verdict.CERTIFIED,
-            summary="holds for all ranges, utilities and t; large ranges come as near as one likes",
-            sharpness=(
-                sharp(
-                    "2 in (2Δu/ε)(ln(|R|/|R_OPT|) + t)",
-                    claimed=float(self.factor),
-                    exact=2.0,
-                    how="by the closed form; with less, a large t fails, as the certificate shows for 1.99 at t = 10",
-                ),
-            ),
+        return exactly_sharp(
+            "holds for all ranges, utilities and t; large ranges come as near as one likes",
+            constant="2 in (2Δu/ε)(ln(|R|/|R_OPT|) + t)",
+            claimed=float(self.factor),
+            exact=2.0,
+            how="by the closed form; with less, a large t fails, as the certificate shows for 1.99 at t = 10",
         )

@@ -8,7 +8,7 @@ from typing import Any
 from dpsco_verify.evidence import Quantity, Stance, Verdict
 from dpsco_verify.evidence.checker import Witness
 from dpsco_verify.ledger.statement import Reading
-from dpsco_verify.papers.dwork2014.exact import Case, ExactStatement, Examined, sharp
+from dpsco_verify.papers.dwork2014.exact import Case, ExactStatement, Examined, exactly_sharp, sharp
 from dpsco_verify.papers.dwork2014.laplace.certificates import (
     LaplaceAccuracyFactor,
     LaplaceScale,
@@ -44,17 +44,12 @@ class LaplaceMechanism(ExactStatement[None]):
 
     def case(self, reading: Reading[None], examined: Examined, studied: Any) -> Case:
         """Return the case."""
-        return Case(
-            proves=Verdict.CERTIFIED,
-            summary="holds for every f, k and ε, with equality: at f(x) the loss is ε",
-            sharpness=(
-                sharp(
-                    "1 in Lap(1·Δf/ε)",
-                    claimed=float(self.scale),
-                    exact=1.0,
-                    how="by the triangle inequality; with a smaller scale b·Δf/ε the loss is ε/b > ε",
-                ),
-            ),
+        return exactly_sharp(
+            "holds for every f, k and ε, with equality: at f(x) the loss is ε",
+            constant="1 in Lap(1·Δf/ε)",
+            claimed=float(self.scale),
+            exact=1.0,
+            how="by the triangle inequality; with a smaller scale b·Δf/ε the loss is ε/b > ε",
         )
 
 

@@ -10,7 +10,7 @@ from dpsco_verify.evidence import Consequence, Stance, Verdict
 from dpsco_verify.evidence.checker import Witness
 from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Reading
-from dpsco_verify.papers.dwork2014.exact import Case, ExactStatement, Examined, sharp
+from dpsco_verify.papers.dwork2014.exact import Case, ExactStatement, Examined, exactly_sharp
 from dpsco_verify.papers.dwork2014.noisy_max.certificates import (
     ArgMaxDistribution,
     ArgMaxRate,
@@ -75,18 +75,13 @@ class ReportNoisyMax(ExactStatement[Queries]):
                 counterexample="Two queries, (0, 10) on D' and (1, 9) on D, ε = 1: the first wins with "
                 f"probability {examined.left:.3g} on D, and e^ε times that on D' is {examined.right:.3g}.",
             )
-        return Case(
-            proves=Verdict.CERTIFIED,
-            summary="holds for every m; with less noise two counts that are far apart lose more than ε",
-            sharpness=(
-                sharp(
-                    "1 in Lap(1/ε)",
-                    claimed=float(self.scale),
-                    exact=1.0,
-                    how="by the source's argument; with less, two counts far enough apart lose more than ε, as "
-                    f"the certificate shows for 0.999 of it and a gap of {_GAP}",
-                ),
-            ),
+        return exactly_sharp(
+            "holds for every m; with less noise two counts that are far apart lose more than ε",
+            constant="1 in Lap(1/ε)",
+            claimed=float(self.scale),
+            exact=1.0,
+            how="by the source's argument; with less, two counts far enough apart lose more than ε, as "
+            f"the certificate shows for 0.999 of it and a gap of {_GAP}",
         )
 
 
@@ -161,15 +156,10 @@ class OneSidedNoisyArgMax(ExactStatement[ArgMax]):
                 counterexample="Two outputs whose utilities are Δu apart, ε = 1: the worse one has probability "
                 "e^(−1/2)/2 with exponential noise, and e^(−1/2)/(1 + e^(−1/2)) in the exponential mechanism.",
             )
-        return Case(
-            proves=Verdict.CERTIFIED,
-            summary="holds for every number of outputs, with equality for two",
-            sharpness=(
-                sharp(
-                    "2 in parameter ε/2Δu",
-                    claimed=float(1 / self.rate),
-                    exact=2.0,
-                    how="by memorylessness; with a smaller divisor two outputs lose more than ε",
-                ),
-            ),
+        return exactly_sharp(
+            "holds for every number of outputs, with equality for two",
+            constant="2 in parameter ε/2Δu",
+            claimed=float(1 / self.rate),
+            exact=2.0,
+            how="by memorylessness; with a smaller divisor two outputs lose more than ε",
         )

@@ -6,10 +6,10 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from dpsco_verify.evidence import Stance, Verdict
+from dpsco_verify.evidence import Stance
 from dpsco_verify.evidence.checker import Witness
 from dpsco_verify.ledger.statement import Reading
-from dpsco_verify.papers.dwork2014.exact import Case, ExactStatement, Examined, sharp
+from dpsco_verify.papers.dwork2014.exact import Case, ExactStatement, Examined, exactly_sharp
 from dpsco_verify.papers.dwork2014.randomised_response.certificates import RandomisedResponseRatio
 
 
@@ -45,12 +45,10 @@ class RandomisedResponse(ExactStatement[None]):
     def case(self, reading: Reading[None], examined: Examined, studied: Any) -> Case:
         """Return the case: either answer has probabilities 1 − lie/2 and lie/2 under the two truths."""
         exact = math.log((1 - self.lie / 2) / (self.lie / 2))
-        return Case(
-            proves=Verdict.CERTIFIED,
-            summary="holds with equality: 3/4 against 1/4, for either answer",
-            sharpness=(
-                sharp(
-                    "ln 3", claimed=self.epsilon, exact=exact, how="the ratio of probabilities in rationals"
-                ),
-            ),
+        return exactly_sharp(
+            "holds with equality: 3/4 against 1/4, for either answer",
+            constant="ln 3",
+            claimed=self.epsilon,
+            exact=exact,
+            how="the ratio of probabilities in rationals",
         )

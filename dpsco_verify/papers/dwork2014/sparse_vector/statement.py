@@ -10,7 +10,7 @@ from dpsco_verify.evidence import Consequence, Sharpness, Stance, Verdict
 from dpsco_verify.evidence.checker import Witness
 from dpsco_verify.ledger.errata import Discrepancy
 from dpsco_verify.ledger.statement import Reading
-from dpsco_verify.papers.dwork2014.exact import Case, ExactStatement, Examined, sharp
+from dpsco_verify.papers.dwork2014.exact import Case, ExactStatement, Examined, exactly_sharp, sharp
 from dpsco_verify.papers.dwork2014.sparse_vector.certificates import (
     NumericSparseViolation,
     SparsePureScale,
@@ -276,17 +276,12 @@ class SparseVector(ExactStatement[Variant]):
         """Return the case."""
         match reading.parameters:
             case Variant.PURE:
-                return Case(
-                    proves=Verdict.CERTIFIED,
-                    summary="holds for all c and streams; long ones come as near to ε as one likes",
-                    sharpness=(
-                        sharp(
-                            "2 in σ = 2c/ε",
-                            claimed=2 * float(self.unit),
-                            exact=2.0,
-                            how="as for AboveThreshold, in each of the c rounds",
-                        ),
-                    ),
+                return exactly_sharp(
+                    "holds for all c and streams; long ones come as near to ε as one likes",
+                    constant="2 in σ = 2c/ε",
+                    claimed=2 * float(self.unit),
+                    exact=2.0,
+                    how="as for AboveThreshold, in each of the c rounds",
                 )
             case Variant.ANY:
                 return Case(
