@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from dpsco_verify.choices import Profile
 from dpsco_verify.errors import no_truth_value
@@ -12,13 +13,15 @@ from dpsco_verify.evidence import Plot, ProofStep, Quantity, Sharpness, Stance, 
 from dpsco_verify.evidence.checker import Null, Witness
 from dpsco_verify.inference.budget import Share
 from dpsco_verify.ledger.errata import Discrepancy
-from dpsco_verify.ledger.units import Outcomes, Units
+from dpsco_verify.ledger.units import Handle, Outcomes, Units
 from dpsco_verify.store import EValue
 
 P = TypeVar("P")
 """What a reading fixes: its parameters."""
 W = TypeVar("W")
 """The handles of what was planned for a reading."""
+X = TypeVar("X")
+"""What one unit of work finds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,6 +183,26 @@ class Statement(Protocol[P, W]):
 
 
 AnyStatement = Statement[Any, Any]
+
+
+class OneUnit(ABC, Generic[P, X]):
+    """A statement that plans one unit of work for a reading, and decides by what that finds."""
+
+    discrepancies: ClassVar[Sequence[Discrepancy]] = ()
+
+    @abstractmethod
+    def decide(self, reading: Reading[P], found: X) -> Decision:
+        """Return what the value of the unit says about the reading."""
+
+    def conclude(
+        self,
+        reading: Reading[P],
+        context: Context,  # noqa: ARG002  the interface
+        work: Handle[X],
+        outcomes: Outcomes,
+    ) -> Decision:
+        """Decide by the value of the unit."""
+        return self.decide(reading, outcomes[work])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ from dpsco_verify.ledger.systems import risk_statement as risk
 from dpsco_verify.papers.arora2020.certified_noise import statement as certified_noise
 from dpsco_verify.papers.bassily2014.noisy_sgd_erm import bounds as noisy_sgd_bounds
 from dpsco_verify.papers.bassily2014.noisy_sgd_erm.certificates import NoisySgdViolation
-from dpsco_verify.papers.bassily2019.minibatch import statement as minibatch
+from dpsco_verify.papers.bassily2019.minibatch import bounds as minibatch
 from dpsco_verify.papers.bassily2019.minibatch.certificates import (
     MinibatchViolation,
     SmoothedMinibatchViolation,

@@ -30,6 +30,7 @@ from dpsco_verify.evidence import (
     Sharpness,
     Table,
 )
+from dpsco_verify.ledger.units import Handle, Units
 from dpsco_verify.papers.arora2020.transcript_cells import Claim, Claimed, Place
 from dpsco_verify.privacy.balls import ball
 from dpsco_verify.privacy.transcript import (
@@ -112,6 +113,14 @@ def slack_at(*, claim: Claim, places: Sequence[Place], sharp_up_to: int) -> list
                 )
             )
     return found
+
+
+def plan_slack(
+    units: Units, n: int, claim: Claim, places: Sequence[Place], profile: Profile
+) -> Handle[list[Slack]]:
+    """Plan the search for the factors at places with n points."""
+    arguments = {"claim": claim, "places": places, "sharp_up_to": SHARP_UP_TO[profile]}
+    return units.add(f"slack/n={n}", slack_at, arguments, cost=0.3)
 
 
 def _factors(c: Claimed, on: On, *, sharp: bool) -> Factors:

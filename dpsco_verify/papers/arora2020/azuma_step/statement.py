@@ -20,8 +20,8 @@ from dpsco_verify.evidence import (
     columns,
 )
 from dpsco_verify.ledger.errata import Discrepancy
-from dpsco_verify.ledger.statement import Context, Decision, Reading
-from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.ledger.statement import Context, Decision, OneUnit, Reading
+from dpsco_verify.ledger.units import Handle, Units
 from dpsco_verify.papers.arora2020.azuma_step.certificates import AzumaMismatch, AzumaRepair
 from dpsco_verify.privacy.balls import ball, decide, enclose
 
@@ -124,7 +124,7 @@ class Denominator(enum.Enum):
     INTERVAL = "2τε₀²"
 
 
-class AzumaStep:
+class AzumaStep(OneUnit[Denominator, Exponents]):
     """``azuma-step``: ``exp(−2ε₀²τ log(1/δ')/(2τε₀²ε₁²)) = δ'``."""
 
     id = "azuma-step"
@@ -162,15 +162,8 @@ class AzumaStep:
         """Plan the one unit."""
         return units.add("exponents", exponents, {"root": self.root}, cost=0.05)
 
-    def conclude(
-        self,
-        reading: Reading[Denominator],
-        context: Context,
-        work: Handle[Exponents],
-        outcomes: Outcomes,
-    ) -> Decision:
+    def decide(self, reading: Reading[Denominator], found: Exponents) -> Decision:
         """Refute the literal step by a proven mismatch, certify the corrected one by the identity."""
-        found = outcomes[work]
         if reading.parameters is Denominator.PRINTED:
             return _literal(found)
         holds = all(value == -1 for value in found.corrected)

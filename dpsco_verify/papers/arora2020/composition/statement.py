@@ -122,23 +122,10 @@ class Composition:
         )
         for n in claim.sizes(context.profile):
             places = claim.places(context.profile, n, every_delta=every)
-            work.grid[n] = units.add(
-                f"grid/n={n}",
-                cells_of.decide_places,
-                {"claim": claim.printed, "places": places},
-                cost=1e-3 * len(places),
-            )
+            work.grid[n] = cells_of.plan_grid(units, n, claim.printed, places)
             if not every and slack_of.wanted(context.profile, n):
-                work.slack[n] = units.add(
-                    f"slack/n={n}",
-                    slack_of.slack_at,
-                    {
-                        "claim": claim.printed,
-                        "places": claim.slack_places(n),
-                        "sharp_up_to": slack_of.SHARP_UP_TO[context.profile],
-                    },
-                    cost=0.3,
-                )
+                places = claim.slack_places(n)
+                work.slack[n] = slack_of.plan_slack(units, n, claim.printed, places, context.profile)
         return work
 
     def conclude(

@@ -12,8 +12,8 @@ import flint
 
 from dpsco_verify.evidence import Consequence, Quantity, Stance, Table, Verdict, columns
 from dpsco_verify.ledger.errata import Discrepancy
-from dpsco_verify.ledger.statement import Context, Decision, Reading
-from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.ledger.statement import Context, Decision, OneUnit, Reading
+from dpsco_verify.ledger.units import Handle, Units
 from dpsco_verify.papers.arora2020.dual_norm.certificates import DualNormSign
 from dpsco_verify.privacy.balls import ball
 
@@ -119,7 +119,7 @@ class Extreme(enum.Enum):
     GREATEST = "max"
 
 
-class DualNorm:
+class DualNorm(OneUnit[Extreme, list[Extremes]]):
     """``dual-norm``: ``‖h‖_* = min_{‖w‖≤1} h(w)``."""
 
     id = "dual-norm"
@@ -153,15 +153,8 @@ class DualNorm:
         """Plan the one unit."""
         return units.add("extremes", extremes, cost=0.05)
 
-    def conclude(
-        self,
-        reading: Reading[Extreme],
-        context: Context,
-        work: Handle[list[Extremes]],
-        outcomes: Outcomes,
-    ) -> Decision:
+    def decide(self, reading: Reading[Extreme], found: list[Extremes]) -> Decision:
         """Refute the literal text if a minimum is not the norm."""
-        found = outcomes[work]
         greatest = reading.parameters is Extreme.GREATEST
         right = [row for row in found if (row.greatest_is_norm if greatest else row.least_is_norm)]
         evidence = {

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import Quantity, Sharpness, Stance, Verdict
-from dpsco_verify.ledger.statement import Context, Decision, Reading
-from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.ledger.statement import Context, Decision, OneUnit, Reading
+from dpsco_verify.ledger.units import Handle, Units
 from dpsco_verify.papers.arora2020.exp_linear.certificates import ExpLinear
 from dpsco_verify.privacy.balls import ball, decide, enclose
 
@@ -83,7 +83,7 @@ def last_point(factor: Fraction) -> tuple[Fraction, Fraction]:
     return low, high
 
 
-class ExpLinearStatement:
+class ExpLinearStatement(OneUnit[None, Range]):
     """``exp-linear``: ``e^x − 1 ≤ 2x`` for 0 ≤ x ≤ 1.256."""
 
     id = "exp-linear"
@@ -104,7 +104,6 @@ class ExpLinearStatement:
             "the range cell by cell in mean value form; the end of the range by bisection between rationals",
         ),
     )
-    discrepancies = ()
     witness_kinds = (ExpLinear,)
 
     def plan(self, reading: Reading[None], context: Context, units: Units) -> Handle[Range]:
@@ -116,11 +115,8 @@ class ExpLinearStatement:
             cost=0.1,
         )
 
-    def conclude(
-        self, reading: Reading[None], context: Context, work: Handle[Range], outcomes: Outcomes
-    ) -> Decision:
+    def decide(self, reading: Reading[None], found: Range) -> Decision:
         """Certify if the end of the range holds."""
-        found = outcomes[work]
         low, high = found.last
         evidence = {
             "largest x with e^x − 1 ≤ 2x": Quantity(

@@ -19,8 +19,8 @@ from dpsco_verify.evidence import (
     columns,
 )
 from dpsco_verify.ledger.errata import Discrepancy
-from dpsco_verify.ledger.statement import Context, Decision, Reading
-from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.ledger.statement import Context, Decision, OneUnit, Reading
+from dpsco_verify.ledger.units import Handle, Units
 from dpsco_verify.papers.arora2020.fresh_sum.certificates import FreshSumInstance, FreshSumViolation
 from dpsco_verify.papers.arora2020.stopping_tail import law
 
@@ -120,7 +120,7 @@ class Factor(enum.Enum):
         return instance.n if self is Factor.POINTS else instance.points
 
 
-class FreshSum:
+class FreshSum(OneUnit[Factor, list[Instance]]):
     """``fresh-sum``: ``E[Σ_{t∈F_τ} f(w_t, x_{Y_t})] ≥ n E[F(ŵ_τ)]``."""
 
     id = "fresh-sum"
@@ -155,15 +155,8 @@ class FreshSum:
         """Plan the one unit."""
         return units.add("instances", instances, {"sizes": _SIZES[context.profile]}, cost=0.5)
 
-    def conclude(
-        self,
-        reading: Reading[Factor],
-        context: Context,
-        work: Handle[list[Instance]],
-        outcomes: Outcomes,
-    ) -> Decision:
+    def decide(self, reading: Reading[Factor], found: list[Instance]) -> Decision:
         """Refute by an instance whose sum is too small for the factor claimed."""
-        found = outcomes[work]
         factor = reading.parameters
         violated = [i for i in found if i.fresh_sum < factor.of(i) * i.risk]
         smallest = min(found, key=lambda i: i.ratio)

@@ -21,8 +21,8 @@ from dpsco_verify.evidence import (
 from dpsco_verify.execution import stream
 from dpsco_verify.geometry import Box
 from dpsco_verify.guarantees.optimiser.queries import CountedLoss
-from dpsco_verify.ledger.statement import Context, Decision, Reading
-from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.ledger.statement import Context, Decision, OneUnit, Reading
+from dpsco_verify.ledger.units import Handle, Units
 from dpsco_verify.papers.arora2020.gradient_queries.certificates import GradientQueries
 from dpsco_verify.papers.arora2020.stopping_tail import law
 from dpsco_verify.problems import Linear, Loss
@@ -104,7 +104,7 @@ def _reading(rule: StoppingRule, text: str) -> Reading[StoppingRule]:
     )
 
 
-class GradientQueriesStatement:
+class GradientQueriesStatement(OneUnit[StoppingRule, list[Counts]]):
     """``gradient-queries``: a linear number of gradient queries."""
 
     id = "gradient-queries"
@@ -117,7 +117,6 @@ class GradientQueriesStatement:
         _reading(StoppingRule.TEXT, "as Section 4 says, stopping at |F| ≥ n/2: ⌈n/2⌉ queries"),
         _reading(StoppingRule.ALL_POINTS, "τ = min{t : S_t = n}: n queries"),
     )
-    discrepancies = ()
     witness_kinds = (GradientQueries,)
 
     def plan(self, reading: Reading[StoppingRule], context: Context, units: Units) -> Handle[list[Counts]]:
@@ -129,15 +128,8 @@ class GradientQueriesStatement:
         }
         return units.add("count", count, arguments, random=True)
 
-    def conclude(
-        self,
-        reading: Reading[StoppingRule],
-        context: Context,
-        work: Handle[list[Counts]],
-        outcomes: Outcomes,
-    ) -> Decision:
+    def decide(self, reading: Reading[StoppingRule], found: list[Counts]) -> Decision:
         """Certify if every run made the number of queries that the reading names."""
-        found = outcomes[work]
         strange = [c for c in found if c.observed != (c.expected,)]
         supremum = max(Fraction(c.expected, c.n) for c in found)
         evidence = {

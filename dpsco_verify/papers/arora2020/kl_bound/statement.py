@@ -20,8 +20,8 @@ from dpsco_verify.evidence import (
     Stance,
     Verdict,
 )
-from dpsco_verify.ledger.statement import Context, Decision, Reading
-from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.ledger.statement import Context, Decision, OneUnit, Reading
+from dpsco_verify.ledger.units import Handle, Units
 from dpsco_verify.papers.arora2020.kl_bound.certificates import KlConstant
 from dpsco_verify.privacy.balls import ball, enclose
 
@@ -64,7 +64,7 @@ def _ratio(epsilon: Fraction, *, constant: Fraction) -> Ratio:
     )
 
 
-class KlBound:
+class KlBound(OneUnit[None, list[Ratio]]):
     """``kl-bound``: ``D_∞ ≤ ε`` both ways gives ``KL ≤ ε(e^ε − 1)``."""
 
     id = "kl-bound"
@@ -85,7 +85,6 @@ class KlBound:
             "arithmetic from the definition of KL on a grid",
         ),
     )
-    discrepancies = ()
     witness_kinds = (KlConstant,)
 
     def plan(self, reading: Reading[None], context: Context, units: Units) -> Handle[list[Ratio]]:
@@ -94,15 +93,8 @@ class KlBound:
             "ratios", ratios, {"points": _POINTS[context.profile], "constant": self.constant}, cost=0.1
         )
 
-    def conclude(
-        self,
-        reading: Reading[None],
-        context: Context,
-        work: Handle[list[Ratio]],
-        outcomes: Outcomes,
-    ) -> Decision:
+    def decide(self, reading: Reading[None], found: list[Ratio]) -> Decision:
         """Refute if randomised response lies above the bound, else certify by the closed form."""
-        found = outcomes[work]
         worst = max(found, key=lambda r: r.ratio[1])
         typical = min(found, key=lambda r: abs(math.log(r.epsilon)))
         limit = float(1 / (ball(0).exp() + 1))

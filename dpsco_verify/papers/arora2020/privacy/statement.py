@@ -137,23 +137,10 @@ class Privacy:
         work = Work()
         every = reading.parameters.power is None
         for n in claim.sizes(context.profile)[:: 1 if every else 2]:
-            work.grid[n] = units.add(
-                f"grid/n={n}",
-                cells_of.decide_places,
-                {"claim": claim.printed, "places": claim.places(n)},
-                cost=0.2,
-            )
+            work.grid[n] = cells_of.plan_grid(units, n, claim.printed, claim.places(n))
             if every and slack_of.wanted(context.profile, n):
-                work.slack[n] = units.add(
-                    f"slack/n={n}",
-                    slack_of.slack_at,
-                    {
-                        "claim": claim.printed,
-                        "places": claim.slack_places(n),
-                        "sharp_up_to": slack_of.SHARP_UP_TO[context.profile],
-                    },
-                    cost=0.2,
-                )
+                places = claim.slack_places(n)
+                work.slack[n] = slack_of.plan_slack(units, n, claim.printed, places, context.profile)
         return work
 
     def conclude(self, reading: Reading[Range], context: Context, work: Work, outcomes: Outcomes) -> Decision:

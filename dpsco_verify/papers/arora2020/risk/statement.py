@@ -15,8 +15,8 @@ from dpsco_verify.evidence import (
     columns,
 )
 from dpsco_verify.evidence.checker import Witness, evaluate
-from dpsco_verify.ledger.statement import Context, Decision, Reading
-from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.ledger.statement import Context, Decision, OneUnit, Reading
+from dpsco_verify.ledger.units import Handle, Units
 from dpsco_verify.papers.arora2020.risk.certificates import RiskConstants, RiskDriftViolation
 from dpsco_verify.papers.arora2020.risk.instances import (
     SCALE,
@@ -68,7 +68,7 @@ _READINGS = (
 )
 
 
-class Risk:
+class Risk(OneUnit[Geometry, Drift | None]):
     """Theorem 5.3, the risk part."""
 
     id = "risk"
@@ -77,7 +77,6 @@ class Risk:
     label = "thm:main_result"
     text = f"Let n ≥ 16, ε ≤ 1/(2√n), σ = 8L√log(1/δ)/(√n ε). Then {_BOUND}"
     readings = _READINGS
-    discrepancies = ()
     witness_kinds = (RiskConstants, RiskDriftViolation)
 
     def plan(self, reading: Reading[Geometry], context: Context, units: Units) -> Handle[Drift | None]:
@@ -89,14 +88,11 @@ class Risk:
             cost=0.1,
         )
 
-    def conclude(
-        self, reading: Reading[Geometry], context: Context, work: Handle[Drift | None], outcomes: Outcomes
-    ) -> Decision:
+    def decide(self, reading: Reading[Geometry], found: Drift | None) -> Decision:
         """Decide by the constants of a careful proof, or by the drift."""
         first, second = CONSTANTS
         kappa = reading.parameters.distance_factor
         proven = limit_constant(kappa)
-        drift = outcomes[work]
         witness: Witness | None = None
         counterexample: str | None = None
         if proven < min(first, second / NOISE):
@@ -106,16 +102,16 @@ class Risk:
                 f"holds: a careful proof gives {proven:.4g} in place of {first} and {NOISE * proven:.4g} in place of "
                 f"{second}"
             )
-        elif kappa > 1 and drift is not None and drift.ratio > 1:
-            witness = RiskDriftViolation(n=drift.n, scale=str(SCALE), delta=str(drift.delta))
+        elif kappa > 1 and found is not None and found.ratio > 1:
+            witness = RiskDriftViolation(n=found.n, scale=str(SCALE), delta=str(found.delta))
             words, left, right = evaluate(witness, self.id, reading.id)
             verdict = Verdict.REFUTED
             summary = (
-                f"false: at n = {drift.n}, δ = {float(drift.delta):g}, ε = 1/(2√n), d = 1 an instance has at least "
-                f"{drift.ratio:.4g} times the risk allowed"
+                f"false: at n = {found.n}, δ = {float(found.delta):g}, ε = 1/(2√n), d = 1 an instance has at least "
+                f"{found.ratio:.4g} times the risk allowed"
             )
             counterexample = (
-                f"W = [−D, D], f(w, x) = −Lw, w₁ = −D, n = {drift.n}, ε = 1/(2√n), δ = {float(drift.delta):g}: the "
+                f"W = [−D, D], f(w, x) = −Lw, w₁ = −D, n = {found.n}, ε = 1/(2√n), δ = {float(found.delta):g}: the "
                 f"walk needs the first steps to cross W; {words}: {float(left):.6g} > "
                 f"{float(right):.6g} (L = D = 1)."
             )
@@ -135,9 +131,9 @@ class Risk:
                 note="at the largest ε, 1/(2√n); below it the bound says nothing where LD is the largest risk there is",
             ),
         }
-        if kappa > 1 and drift is not None:
+        if kappa > 1 and found is not None:
             evidence["excess risk of the drift over the bound"] = Quantity(
-                value=drift.ratio, note=f"at least; n = {drift.n}, δ = {float(drift.delta):g}"
+                value=found.ratio, note=f"at least; n = {found.n}, δ = {float(found.delta):g}"
             )
         return Decision(
             verdict=verdict,

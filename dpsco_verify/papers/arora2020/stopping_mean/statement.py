@@ -23,8 +23,8 @@ from dpsco_verify.evidence import (
     Verdict,
     columns,
 )
-from dpsco_verify.ledger.statement import Context, Decision, Reading
-from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.ledger.statement import Context, Decision, OneUnit, Reading
+from dpsco_verify.ledger.units import Handle, Units
 from dpsco_verify.papers.arora2020.stopping_mean.certificates import (
     StoppingMeanConstant,
     StoppingMeanUnbounded,
@@ -79,7 +79,7 @@ _METHOD = (
 )
 
 
-class StoppingMean:
+class StoppingMean(OneUnit[StoppingTime, Means]):
     """``stopping-mean``: ``E[τ] = O(n)``."""
 
     id = "stopping-mean"
@@ -90,7 +90,6 @@ class StoppingMean:
     readings = stopping_readings(
         statement="there is a constant C with E[τ] ≤ C n for every n ≥ 16", method=_METHOD
     )
-    discrepancies = ()
     witness_kinds = (StoppingMeanConstant, StoppingMeanUnbounded)
 
     def plan(self, reading: Reading[StoppingTime], context: Context, units: Units) -> Handle[Means]:
@@ -107,11 +106,8 @@ class StoppingMean:
             cost=0.5,
         )
 
-    def conclude(
-        self, reading: Reading[StoppingTime], context: Context, work: Handle[Means], outcomes: Outcomes
-    ) -> Decision:
+    def decide(self, reading: Reading[StoppingTime], found: Means) -> Decision:
         """Refute if the mean over n grows with each doubling, else certify the smallest constant."""
-        found = outcomes[work]
         worst = max(found.exact, key=lambda n: found.exact[n])
         supremum = found.exact[worst]
         largest = max(found.exact)

@@ -158,21 +158,9 @@ class Translation:
         for n in _SIZES[context.profile]:
             grid = places(n, largest)
             at_top = [p for p in grid if p.scale == largest and p.delta == min(q.delta for q in grid)]
-            work.grid[n] = units.add(
-                f"grid/n={n}", cells_of.decide_places, {"claim": claimed, "places": grid}, cost=0.1
-            )
-            if not slack_of.wanted(context.profile, n):
-                continue
-            work.slack[n] = units.add(
-                f"slack/n={n}",
-                slack_of.slack_at,
-                {
-                    "claim": claimed,
-                    "places": tuple(at_top[:1]),
-                    "sharp_up_to": slack_of.SHARP_UP_TO[context.profile],
-                },
-                cost=0.2,
-            )
+            work.grid[n] = cells_of.plan_grid(units, n, claimed, grid)
+            if slack_of.wanted(context.profile, n):
+                work.slack[n] = slack_of.plan_slack(units, n, claimed, tuple(at_top[:1]), context.profile)
         return work
 
     def conclude(
