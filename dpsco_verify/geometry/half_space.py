@@ -31,6 +31,9 @@ class HalfSpace(ConvexSet):
     itself.
     """
 
+    diameter = math.inf
+    max_norm = math.inf
+
     def __init__(self, normal: ArrayLike, offset: float) -> None:
         self.normal = require_coordinates("normal", normal)
         super().__init__(self.normal.shape[0])
@@ -52,16 +55,6 @@ class HalfSpace(ConvexSet):
 
     def __repr__(self) -> str:
         return f"HalfSpace(normal={shown(self.normal)}, offset={self.offset!r})"
-
-    @property
-    def diameter(self) -> float:
-        """Infinite."""
-        return math.inf
-
-    @property
-    def max_norm(self) -> float:
-        """Infinite."""
-        return math.inf
 
     def _project(self, x: FloatArray) -> FloatArray:
         projected = x.copy()

@@ -19,18 +19,11 @@ class WholeSpace(ConvexSet):
         d, at least 1.
     """
 
+    diameter = math.inf
+    max_norm = math.inf
+
     def __repr__(self) -> str:
         return f"WholeSpace({self.dimension})"
-
-    @property
-    def diameter(self) -> float:
-        """Infinite."""
-        return math.inf
-
-    @property
-    def max_norm(self) -> float:
-        """Infinite."""
-        return math.inf
 
     def _project(self, x: FloatArray) -> FloatArray:
         return x.copy()

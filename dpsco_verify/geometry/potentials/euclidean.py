@@ -19,13 +19,10 @@ from dpsco_verify.geometry.potentials.potential import (
 class Euclidean(Potential):
     """``Phi(x) = 1/2 ||x||_2^2``, its own conjugate; 1-strongly convex in l2 on R^d."""
 
+    strong_convexity = 1.0  # in l2, everywhere
+
     def __repr__(self) -> str:
         return "Euclidean()"
-
-    @property
-    def strong_convexity(self) -> float:
-        """1, in l2, everywhere."""
-        return 1.0
 
     def norm(self, x: ArrayLike) -> FloatArray:
         """Return ``||x||_2``."""

@@ -35,13 +35,10 @@ class NegativeEntropy(Potential):
     orthant is over the part inside it.
     """
 
+    strong_convexity = 1.0  # in l1, on the probability simplex
+
     def __repr__(self) -> str:
         return "NegativeEntropy()"
-
-    @property
-    def strong_convexity(self) -> float:
-        """1, in l1, on the probability simplex."""
-        return 1.0
 
     def norm(self, x: ArrayLike) -> FloatArray:
         """Return ``||x||_1``."""

@@ -14,15 +14,8 @@ from dpsco_verify.problems.losses.piecewise_linear import PiecewiseLinearLoss
 class AbsoluteDeviation(PiecewiseLinearLoss):
     """``f(w, (a, b)) = |<w, a> − b|``; the subgradient at the kink ``<w, a> = b`` is 0."""
 
-    @property
-    def name(self) -> str:
-        """Return ``"absolute"``."""
-        return "absolute"
-
-    @property
-    def slope_bound(self) -> float:
-        """Return 1."""
-        return 1.0
+    name = "absolute"
+    slope_bound = 1.0
 
     def conjugate_domain(self, target: FloatArray) -> tuple[float, float]:
         """Return ``(-1, 1)``."""

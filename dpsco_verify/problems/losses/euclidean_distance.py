@@ -26,10 +26,7 @@ class EuclideanDistance(Loss):
     Lipschitz gradient: at distance ``ρ`` from ``z`` the curvature is ``1/ρ``.
     """
 
-    @property
-    def name(self) -> str:
-        """Return ``"euclidean distance"``."""
-        return "euclidean distance"
+    name = "euclidean distance"
 
     def data_dimension(self, dimension: int) -> int:
         """Return `dimension`: a data point is a point of the parameter's space."""

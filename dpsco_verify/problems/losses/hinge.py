@@ -19,15 +19,8 @@ class Hinge(ClassificationLoss, PiecewiseLinearLoss):
     ``y = -1``.
     """
 
-    @property
-    def name(self) -> str:
-        """Return ``"hinge"``."""
-        return "hinge"
-
-    @property
-    def slope_bound(self) -> float:
-        """Return 1."""
-        return 1.0
+    name = "hinge"
+    slope_bound = 1.0
 
     def conjugate_domain(self, target: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return ``(min(0, -y), max(0, -y))``."""

@@ -23,6 +23,8 @@ class Huber(LinearPredictorLoss):
 
     threshold: float
 
+    curvature_bound = 1.0
+
     def __post_init__(self) -> None:
         """Check the threshold."""
         object.__setattr__(self, "threshold", require_positive("threshold", self.threshold))
@@ -36,11 +38,6 @@ class Huber(LinearPredictorLoss):
     def slope_bound(self) -> float:
         """Return the threshold."""
         return self.threshold
-
-    @property
-    def curvature_bound(self) -> float:
-        """Return 1."""
-        return 1.0
 
     def score_value(self, score: FloatArray, target: FloatArray) -> FloatArray:
         """Return ``c·(r − c/2)`` where ``c`` is ``r`` clipped to ``[-T, T]``, never ``r²`` of a large ``r``."""

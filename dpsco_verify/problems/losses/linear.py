@@ -19,10 +19,7 @@ class Linear(Loss):
     use this loss with signs as data.
     """
 
-    @property
-    def name(self) -> str:
-        """Return ``"linear"``."""
-        return "linear"
+    name = "linear"
 
     def data_dimension(self, dimension: int) -> int:
         """Return `dimension`: a data point is a vector of the parameter's length."""

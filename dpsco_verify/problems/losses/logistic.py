@@ -23,25 +23,10 @@ class Logistic(ClassificationLoss):
     is a Lipschitz constant.
     """
 
-    @property
-    def name(self) -> str:
-        """Return ``"logistic"``."""
-        return "logistic"
-
-    @property
-    def is_bitwise(self) -> bool:
-        """Return False, as value and slope are made of exp and log."""
-        return False
-
-    @property
-    def slope_bound(self) -> float:
-        """Return 1."""
-        return 1.0
-
-    @property
-    def curvature_bound(self) -> float:
-        """Return 1/4, the curvature at margin 0."""
-        return 0.25
+    name = "logistic"
+    is_bitwise = False  # value and slope are made of exp and log
+    slope_bound = 1.0
+    curvature_bound = 0.25  # at margin 0
 
     def score_value(self, score: FloatArray, target: FloatArray) -> FloatArray:
         """Return ``log(e⁰ + e^{-y·s})``."""

@@ -26,25 +26,14 @@ class DistanceTerms:
 
     points: FloatArray
 
-    @property
-    def is_smooth(self) -> bool:
-        """Return False: the distance has a kink at the data point."""
-        return False
+    is_smooth = False  # a distance has a kink at its data point
+    lipschitz = 1.0
+    resolution = 1e-9  # the part of L/λ below which distances are not told apart
 
     @property
     def count(self) -> int:
         """``m``."""
         return int(self.points.shape[1])
-
-    @property
-    def lipschitz(self) -> float:
-        """Return 1."""
-        return 1.0
-
-    @property
-    def resolution(self) -> float:
-        """Return the part of L/λ below which distances are not told apart."""
-        return 1e-9
 
     @property
     def certificate_queries(self) -> int:

@@ -56,6 +56,8 @@ class PredictorTerms:
     targets: FloatArray
     lengths: FloatArray
 
+    resolution = 0.0  # τ follows the predictions
+
     @classmethod
     def of(cls, loss: LinearPredictorLoss, sample: FloatArray) -> PredictorTerms:
         """Return the terms of a sample, shape ``(R, m, d + 1)`` or ``(1, m, d + 1)``."""
@@ -77,11 +79,6 @@ class PredictorTerms:
     def lipschitz(self) -> float:
         """A Lipschitz constant of every term."""
         return self.loss.slope_bound * float(np.max(self.lengths))
-
-    @property
-    def resolution(self) -> float:
-        """Return 0: τ follows the predictions."""
-        return 0.0
 
     @property
     def certificate_queries(self) -> int:
