@@ -3,8 +3,8 @@
 Each audit accuses a right release with probability at most 1e-9. Two full passes at (0.5, 0.05) are a Gaussian
 mechanism of which half the noise has δ = 0.23 at that ε: 2,000 outputs find it with probability above 0.999. The
 seeds are fixed.
-The two audits by canaries of right fits accuse them with probability at most 1e-9 each. A fiftieth of the noise lets 300
-coins be guessed all but without error (area under the ROC above 0.98 at eight seeds, p below 3e-12).
+The two audits by canaries of right fits accuse them with probability at most 1e-9 each. A fiftieth of the noise lets
+300 coins be guessed all but without error (area under the ROC above 0.98 at eight seeds, p below 3e-12).
 The sources' laws are tested at 1e-9 each; there are fewer than ten.
 """
 
