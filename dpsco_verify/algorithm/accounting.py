@@ -21,8 +21,27 @@ from dpsco_verify.privacy.whole_run import (
 )
 from dpsco_verify.validation import require_integer, require_open_interval, require_positive
 
+TOO_NOISY = 0.5
+"""The norm of the noise, on the average of all steps, that is worth a warning, in units of the largest gradient."""
 _SMALLEST_DRAWN = 1e-12
 _DRAWN = 32
+
+
+def noise_remark(
+    *, n: int, dimension: int, points: int, sigma_over_lipschitz: float, epsilon: float, delta: float
+) -> str | None:
+    """Return, where the noise hides what is to be learned, a sentence that says so and at which ε it would not.
+
+    The average of the K steps that use a fresh point has noise of about ``σ√(d/K)``; the largest gradient is L.
+    """
+    ratio = sigma_over_lipschitz * math.sqrt(dimension / points)
+    if ratio <= TOO_NOISY:
+        return None
+    enough = WholeRun(n=n, sigma=sigma_over_lipschitz * TOO_NOISY / ratio, points=points)
+    return (
+        f"n={n} is too few for epsilon={epsilon!r} and {dimension} parameters: the noise on the average of all steps "
+        f"is {ratio:.2g} times the largest gradient; epsilon={epsilon_upper(enough, delta):.2g} or more points would do"
+    )
 
 
 def theorem_epsilon(*, n: int, sigma_over_lipschitz: float, delta: float) -> float | None:

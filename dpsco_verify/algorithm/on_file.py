@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 import msgspec
 import numpy as np
 
+from dpsco_verify.algorithm.accounting import noise_remark
 from dpsco_verify.algorithm.options import NoiseConvention, Options, StoppingRule
 from dpsco_verify.algorithm.private_sgd import private_sgd
 from dpsco_verify.algorithm.schedules import (
@@ -80,6 +81,7 @@ class _Setting:
     calibrated_from: str
     guarantee: dict[str, Any] | None
     claimed: dict[str, Any]
+    remark: str | None = None
 
 
 def run_on_file(path: Path, request: Request) -> dict[str, Any]:
@@ -88,7 +90,8 @@ def run_on_file(path: Path, request: Request) -> dict[str, Any]:
     ``reproducible`` says that the noise came from a seed; ``private``, that it is positive and did not, which says
     nothing of its size. ``calibrated_from`` says what theorem or bound the noise comes from. ``guarantee`` holds
     what is proven of noise that the accountant calibrated: the total ε and δ, bounds on δ from both sides, and a
-    certificate for the independent checker (None where there is none); it is None for other noise.
+    certificate for the independent checker (None where there is none); it is None for other noise. ``remark`` says
+    where that noise hides what is to be learned, and what would do.
     ``claimed_by_the_paper`` holds the total ε and δ and the bound on the excess risk, None where the paper claims
     none; ``reason`` then says why.
 
@@ -143,6 +146,7 @@ def run_on_file(path: Path, request: Request) -> dict[str, Any]:
         "sigma": setting.sigma,
         "calibrated_from": setting.calibrated_from,
         "guarantee": setting.guarantee,
+        "remark": setting.remark,
         "iterations": result.iterations,
         "distinct_points": result.distinct_points,
         "gradient_queries": result.gradient_queries,
@@ -183,13 +187,8 @@ def _setting(request: Request, *, n: int, dimension: int, diameter: float, lipsc
             f"outside_regime={request.outside_regime!r} cannot be combined with noise_from='accountant', which has no "
             "regime; leave it out, or give noise_from='theorem'"
         )
-    found = calibrate(
-        n=n,
-        epsilon=request.epsilon,
-        delta=request.delta,
-        lipschitz=lipschitz,
-        points=_most_points(request.options, n),
-    )
+    points = _most_points(request.options, n)
+    found = calibrate(n=n, epsilon=request.epsilon, delta=request.delta, lipschitz=lipschitz, points=points)
     departure = _departure(request.options)
     certified = "without a certificate" if found.certificate is None else "with a certificate"
     return _Setting(
@@ -209,6 +208,14 @@ def _setting(request: Request, *, n: int, dimension: int, diameter: float, lipsc
             delta=None,
             risk=utility_bound(sigma=found.sigma, **sizes) if departure is None else None,
             reason=departure or "the noise is the accountant's, of which Theorem 5.3 says nothing",
+        ),
+        remark=noise_remark(
+            n=n,
+            dimension=dimension,
+            points=points,
+            sigma_over_lipschitz=found.sigma_over_lipschitz,
+            epsilon=request.epsilon,
+            delta=request.delta,
         ),
     )
 

@@ -46,7 +46,8 @@ from dpsco_verify.errors import InputError
 @click.option(
     "--classes",
     metavar="NAME,NAME",
-    help="The labels that stand for -1 and +1, for hinge and logistic.  [default: those of the file]",
+    help="The labels that stand for -1 and +1, for hinge and logistic; one with a comma in double quotes.  "
+    "[default: those of the file]",
 )
 @click.option(
     "--initial-point",
@@ -110,13 +111,14 @@ def run(
 
     A point is z for the linear loss, and features followed by a target for the others; for hinge and logistic by
     one of two labels, numbers or names. The first line may name the columns; values are separated by commas,
-    semicolons, tabs or blanks.
+    semicolons, tabs or blanks. There is no intercept; a column of ones is one.
 
     For --epsilon and --delta the noise is calibrated for the whole run; "calibrated_from" says by what, and
     "guarantee" holds the bounds on delta and a certificate.
 
     The noise comes from the operating system's entropy, so no two runs are alike.
     """
+    import csv
     import json
 
     from dpsco_verify.algorithm.on_file import Request, run_on_file
@@ -132,7 +134,7 @@ def run(
                 f"initial_point={initial_point!r} is not a list of numbers; give w1,w2,..."
             ) from None
     options = Options(stopping=stopping, averaging=averaging, noise=noise, batch_size=batch_size)
-    labels = None if classes is None else tuple(label.strip() for label in classes.split(","))
+    labels = None if classes is None else tuple(label.strip() for label in next(csv.reader([classes]), []))
     request = Request(initial_point=start, options=options, classes=labels, **settings)
     with progress("running", counted=False):
         result = run_on_file(data, request)
@@ -147,9 +149,11 @@ def run(
     if result["classes_from_data"]:
         click.echo(
             f"the classes {' and '.join(result['classes'])} were read from the data, which no guarantee covers; give "
-            f"--classes {','.join(result['classes'])}",
+            f"--classes {_as_option(result['classes'])}",
             err=True,
         )
+    if result["remark"] is not None:
+        click.echo(result["remark"], err=True)
     text = json.dumps(result, indent=2, allow_nan=False)
     if output is None:
         click.echo(text)
@@ -157,6 +161,13 @@ def run(
     write_whole("output", output, text.encode() + b"\n")
     click.echo(_spent(result))
     click.echo(f"written to {output}")
+
+
+def _as_option(classes: list[str]) -> str:
+    """Return the labels as --classes takes them in a shell."""
+    import shlex
+
+    return shlex.quote(",".join(f'"{label}"' if "," in label else label for label in classes))
 
 
 def _spent(result: dict[str, Any]) -> str:

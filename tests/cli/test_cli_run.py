@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from fractions import Fraction
 
 import msgspec
@@ -377,6 +379,33 @@ def test_long_points_are_clipped_to_the_stated_bound(tmp_path, loss, norm):
         np.savetxt(file, np.array(rows)[:, : 2 if loss == "linear" else 3], delimiter=",")
     long, clipped = (json.loads(run(file, options).stdout)["output"] for file in files)
     np.testing.assert_allclose(long, clipped, rtol=1e-9)
+
+
+def test_noise_that_hides_everything_is_told_with_what_would_do(large):
+    hidden = run(large, TOTAL | {"--epsilon": "1e-5"})
+    assert hidden.exit_code == 0
+    (line,) = hidden.stderr.splitlines()
+    told = re.fullmatch(
+        r"n=(\d+) is too few for epsilon=1e-05 and 2 parameters: the noise on the average of all steps is \S+ "
+        r"times the largest gradient; epsilon=(\S+) or more points would do",
+        line,
+    )
+    assert json.loads(hidden.stdout)["remark"] == line
+    enough = run(large, TOTAL | {"--epsilon": str(1.05 * float(told[2]))})
+    assert enough.stderr == ""
+    assert json.loads(enough.stdout)["remark"] is None
+    assert run(large, TOTAL | {"--epsilon": str(0.9 * float(told[2]))}).stderr.startswith("n=")
+
+
+def test_a_label_with_a_comma_is_advised_as_it_can_be_given(tmp_path):
+    file = tmp_path / "data.csv"
+    file.write_text("\n".join(f'0.{i},"{"yes, sure" if i % 2 else "no"}"' for i in range(1, 10)))
+    read = run(file, HINGE)
+    advice = shlex.split(read.stderr.partition("give ")[2])
+    assert advice == ["--classes", 'no,"yes, sure"']
+    given = run(file, HINGE | dict([advice]))
+    assert "were read from the data" not in given.stderr
+    assert json.loads(given.stdout)["classes"] == json.loads(read.stdout)["classes"] == ["no", "yes, sure"]
 
 
 def test_the_record_goes_to_a_file_and_words_to_the_terminal(large, tmp_path):
