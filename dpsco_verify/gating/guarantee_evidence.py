@@ -1,8 +1,8 @@
 """A guarantee as a finding, and the claims of an optimiser as several.
 
-A violation that a test found has a certificate where the checker has a kind for it: means of bounded observations,
-tails, quantiles, laws and privacy. Elsewhere, and for a counterexample to a property of a function, which the checker
-does not have, the call or the command that a finding names computes it again.
+A violation that a test found has a certificate: the checker computes the evidence anew. A counterexample to a property
+of a function, which the checker does not have, has none, and the finding says so; the call or the command that it names
+computes it again.
 """
 
 from __future__ import annotations
@@ -45,6 +45,10 @@ _METHODS = {
     "privacy": "an event is chosen on one part of the outputs and judged on the other by a betting e-process",
 }
 _EXACT = "exact, at every input that was tried"
+_NO_CERTIFICATE = (
+    "none: the counterexample is exact, but only the function itself, which no certificate holds, can show it; the "
+    "command that this finding names computes it again"
+)
 
 Findings = Iterator[tuple[Finding, float, "bytes | None"]]
 """Findings, each with the level that it spent and its certificate, if there is one."""
@@ -89,16 +93,9 @@ def findings_of(
             claim=kind.replace("_", " "),
             verdict=AuditVerdict.UNDECIDED,
             seen=reason,
-            counterexample=None,
             detectable="nothing would have been found",
-            mdv=None,
-            log_e_value=None,
-            p_value=None,
-            alpha=0.0,
             samples=0,
             seed=result.seed,
-            call="",
-            seconds=0.0,
         )
         finding, certificate = _finding(unchecked, id_, named, reproduce, expected)
         yield finding, 0.0, certificate
@@ -205,4 +202,9 @@ def _evidence(result: GuaranteeResult) -> dict[str, Quantity]:
         ),
         "p_value": Quantity(value=result.p_value),
         "seed": Quantity(value=result.seed),
+        **(
+            {"certificate": Quantity(value=None, note=_NO_CERTIFICATE)}
+            if result.verdict is AuditVerdict.VIOLATED and result.witness is None
+            else {}
+        ),
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from dpsco_verify.arrays import FloatArray
 from dpsco_verify.errors import InputError
 from dpsco_verify.guarantees.calls import FunctionError, Guarded
 from dpsco_verify.guarantees.points import Failed, Property, inputs_of, search
-from dpsco_verify.guarantees.result import POWER, GuaranteeResult, call_text, judged
+from dpsco_verify.guarantees.result import POWER, GuaranteeResult, exact
 from dpsco_verify.validation import require_finite_array, require_half_open_interval, require_non_negative
 
 ROUNDING = 1e-9
@@ -57,65 +56,31 @@ def in_words(x: Any) -> str:
 
 
 def checked(
-    kind: str,
     fails: Property,
     where: Any,
     *,
     count: int,
     claim: str,
     name: str,
-    arguments: tuple[Any, ...],
     seed: int,
     examples: int,
     random: int,
     of_interest: float,
-    options: dict[str, Any],
 ) -> GuaranteeResult:
     """Search for a failure and return the result; `where` is what :func:`inputs_of` takes."""
-    started = time.perf_counter()
     interest = require_half_open_interval("violation_of_interest", of_interest, 0.0, 1.0)
     inputs = inputs_of(where, count=count)
     found = search(fails, inputs, seed=seed, examples=examples, random=random)
-    failed = found.failed
+    failed = None if found.failed is None else found.failed.words
     whose = "random inputs" if found.random else "the strategy's inputs, were they independent,"
-    return GuaranteeResult(
-        kind=kind,
+    return exact(
         name=name,
         claim=f"{claim}, for {inputs.words}",
-        verdict=judged(violated=failed is not None, mdv=found.part, of_interest=interest),
-        seen=f"{found.tried:,} inputs were tried" if failed is None else failed.words,
-        counterexample=None if failed is None else failed.words,
-        detectable=None
-        if failed is not None
-        else f"a failure at {found.part:.3g} of {whose} would have been met with probability {POWER:g}",
-        mdv=None if failed is not None else found.part,
-        log_e_value=None,
-        p_value=None,
-        alpha=0.0,
+        seen=failed or f"{found.tried:,} inputs were tried",
+        counterexample=failed,
+        detectable=f"a failure at {found.part:.3g} of {whose} would have been met with probability {POWER:g}",
+        mdv=found.part,
+        of_interest=interest,
         samples=found.tried,
         seed=seed,
-        call=call_text(
-            kind,
-            *arguments,
-            **options,
-            seed=seed,
-            examples=examples,
-            random=random,
-            violation_of_interest=interest,
-        ),
-        seconds=time.perf_counter() - started,
-        again=lambda: checked(
-            kind,
-            fails,
-            where,
-            count=count,
-            claim=claim,
-            name=name,
-            arguments=arguments,
-            seed=seed,
-            examples=examples,
-            random=random,
-            of_interest=of_interest,
-            options=options,
-        ),
     )

@@ -11,7 +11,7 @@ from dpsco_verify.auditing import AuditResult, AuditVerdict, audit
 from dpsco_verify.choices import ERROR_BUDGET, SAMPLES, Profile
 from dpsco_verify.errors import InputError
 from dpsco_verify.guarantees.calls import Draw
-from dpsco_verify.guarantees.result import POWER, GuaranteeResult, call_text, judged, name_of
+from dpsco_verify.guarantees.result import GuaranteeResult, guarantee, name_of, sampled
 from dpsco_verify.guarantees.witnesses import of_audit
 from dpsco_verify.validation import require_half_open_interval
 
@@ -19,6 +19,7 @@ _OF_INTEREST = 0.2
 _FIRST, _SECOND = "first", "second"
 
 
+@guarantee
 def equal_law(
     first: Draw,
     second: Draw,
@@ -86,8 +87,6 @@ def equal_law(
 
     # As for a mechanism: False says that a function has randomness of its own.
     vars(either)["takes_rng"] = all(getattr(f, "takes_rng", True) for f in (first, second))
-    # As for a mechanism: False says that a function has randomness of its own.
-    vars(either)["takes_rng"] = all(getattr(f, "takes_rng", True) for f in (first, second))
     found = audit(
         either,
         _FIRST,
@@ -102,52 +101,24 @@ def equal_law(
         name=shown,
     )
     violated = found.verdict is AuditVerdict.VIOLATED
-    mdv = None if violated or found.mdv is None else found.mdv.delta
-    seen = _seen(found)
-    return GuaranteeResult(
-        kind="equal_law",
+    mdv = None if found.mdv is None else found.mdv.delta
+    return sampled(
         name=shown,
         claim="one law",
-        verdict=judged(violated=violated, mdv=mdv, of_interest=interest),
-        seen=seen,
-        counterexample=f"{seen}, so the total variation is at least {found.delta_lower:.4g} (p-value "
-        f"{found.p_value:.3g}, seed {seed})"
-        if violated
-        else None,
-        detectable=None
-        if violated
-        else f"{samples:,} outputs of each would have shown no difference with probability {POWER:g}"
-        if mdv is None
-        else f"a difference of {mdv:.4g} in its probabilities would have been found with probability {POWER:g}",
-        mdv=mdv,
-        log_e_value=found.log_e_value,
+        seen=_seen(found),
+        more=f", so the total variation is at least {found.delta_lower:.4g}",
+        violated=violated,
         p_value=found.p_value,
+        log_e_value=found.log_e_value,
         alpha=alpha,
+        mdv=mdv,
+        of_interest=interest,
+        would="" if mdv is None else f"a difference of {mdv:.4g} in its probabilities",
+        nothing=f"{samples:,} outputs of each",
         samples=2 * found.samples,
         seed=seed,
-        call=call_text(
-            "equal_law",
-            first,
-            second,
-            alpha=alpha,
-            samples=samples,
-            seed=seed,
-            violation_of_interest=interest,
-        ),
-        seconds=found.seconds,
         witness=of_audit(f"{shown}: one law", found) if violated else None,
         figures={"total_variation_lower_bound": found.delta_lower},
-        again=lambda: equal_law(
-            first,
-            second,
-            alpha=alpha,
-            samples=samples,
-            seed=seed,
-            violation_of_interest=violation_of_interest,
-            time_limit=time_limit,
-            floating_point=floating_point,
-            name=name,
-        ),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 from dpsco_verify.arrays import FloatArray
@@ -18,8 +17,8 @@ from dpsco_verify.guarantees.mean_tests import (
     observe,
     within,
 )
-from dpsco_verify.guarantees.result import POWER, GuaranteeResult, call_text, judged, name_of
-from dpsco_verify.guarantees.witnesses import of_mean
+from dpsco_verify.guarantees.result import GuaranteeResult, guarantee, name_of, sampled
+from dpsco_verify.guarantees.witnesses import of_mean, of_unbounded_mean
 from dpsco_verify.inference.checks import require_range
 from dpsco_verify.inference.unbounded_mean import Spread
 from dpsco_verify.validation import (
@@ -69,6 +68,7 @@ class _Claim:
         return UnboundedMean(bound=bound, scale=self.scale, spread=self.spread, alpha=alpha)
 
 
+@guarantee
 def mean_at_most(
     draw: Draw,
     bound: float,
@@ -137,6 +137,7 @@ def mean_at_most(
     return _check(claim, draw, alpha=alpha, samples=samples, seed=seed, time_limit=time_limit, name=name)
 
 
+@guarantee
 def mean_at_least(
     draw: Draw,
     bound: float,
@@ -207,7 +208,6 @@ def _claim(
 def _check(
     claim: _Claim, draw: Draw, *, alpha: float, samples: int, seed: int, time_limit: float, name: str | None
 ) -> GuaranteeResult:
-    started = time.perf_counter()
     alpha = require_open_interval("alpha", alpha, 0.0, 1.0)
     samples = require_integer("samples", samples, minimum=1)
     shown = name or name_of(draw)
@@ -224,62 +224,36 @@ def _check(
     seen = f"the mean of {values.size:,} observations is {mean:.6g}"
     figures = {"mean": mean}
     if isinstance(test, BoundedMean):
-        lower, _ = test.interval(observed.values, side="lower")
-        side, shown_bound = ("lower", lower) if claim.sign > 0 else ("upper", -lower)
-        figures[f"mean_{side}_bound"] = shown_bound
-        seen += f", and E X {'≥' if claim.sign > 0 else '≤'} {shown_bound:.6g}"
-    kind = "mean_at_most" if claim.sign > 0 else "mean_at_least"
-    known: dict[str, float | None] = (
-        {"low": claim.low, "high": claim.high}
-        if claim.spread is None
-        else {"sub_gaussian" if claim.spread is Spread.SUB_GAUSSIAN else "standard_deviation": claim.scale}
-    )
-    return GuaranteeResult(
-        kind=kind,
+        bound = claim.sign * test.interval(observed.values, side="lower")[0]
+        figures["mean_lower_bound" if claim.sign > 0 else "mean_upper_bound"] = bound
+        seen += f", and E X {'≥' if claim.sign > 0 else '≤'} {bound:.6g}"
+    return sampled(
         name=shown,
         claim=claim.text,
-        verdict=judged(violated=decision.rejected, mdv=mdv, of_interest=claim.of_interest),
         seen=seen,
-        counterexample=f"{seen} (p-value {decision.p_value:.3g}, seed {seed})" if decision.rejected else None,
-        detectable=None if decision.rejected else _detectable_words(mdv, claim, samples),
-        mdv=mdv,
-        log_e_value=decision.log_wealth,
+        violated=decision.rejected,
         p_value=decision.p_value,
+        log_e_value=decision.log_wealth,
         alpha=alpha,
+        mdv=mdv,
+        of_interest=claim.of_interest,
+        would=f"a mean of {claim.bound + claim.sign * (mdv or 0.0):.4g}",
+        nothing=f"{samples:,} observations",
         samples=values.size,
         seed=seed,
-        call=call_text(
-            kind,
-            draw,
-            claim.bound,
-            **known,
-            alpha=alpha,
-            samples=samples,
-            seed=seed,
-            violation_of_interest=claim.of_interest,
-        ),
-        seconds=time.perf_counter() - started,
         figures=figures,
         witness=_witness(claim, shown, observed),
-        again=lambda: _check(
-            claim, draw, alpha=alpha, samples=samples, seed=seed, time_limit=time_limit, name=name
-        ),
     )
 
 
 def _witness(claim: _Claim, name: str, observed: Observed) -> Evidence | None:
-    if claim.low is None or claim.high is None:
-        return None
-    low, high = sorted((claim.sign * claim.low, claim.sign * claim.high))
     words = f"{name}: {claim.text}" + ("" if claim.sign > 0 else ", of which the negative is observed")
-    return of_mean(
-        words, observed.values, observed.decision, bound=claim.sign * claim.bound, low=low, high=high
+    bound = claim.sign * claim.bound
+    if claim.low is not None and claim.high is not None:
+        low, high = sorted((claim.sign * claim.low, claim.sign * claim.high))
+        return of_mean(words, observed.values, observed.decision, bound=bound, low=low, high=high)
+    assert claim.scale is not None  # noqa: S101  checked when the claim was made
+    assert claim.spread is not None  # noqa: S101  the same
+    return of_unbounded_mean(
+        words, observed.values, observed.decision, bound=bound, scale=claim.scale, spread=claim.spread
     )
-
-
-def _detectable_words(mdv: float | None, claim: _Claim, samples: int) -> str:
-    """Return what would have been found, in words."""
-    if mdv is None:
-        return f"{samples:,} observations would have shown no violation with probability {POWER:g}"
-    mean = claim.bound + claim.sign * mdv
-    return f"a mean of {mean:.4g} would have been found with probability {POWER:g}"

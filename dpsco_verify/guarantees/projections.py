@@ -16,10 +16,11 @@ from dpsco_verify.geometry.property_violation import require
 from dpsco_verify.guarantees.calls import Guarded
 from dpsco_verify.guarantees.everywhere import OF_INTEREST, ROUNDING, checked, in_words
 from dpsco_verify.guarantees.points import EXAMPLES, RANDOM, Failed
-from dpsco_verify.guarantees.result import GuaranteeResult, name_of
+from dpsco_verify.guarantees.result import GuaranteeResult, guarantee, name_of
 from dpsco_verify.validation import require_half_open_interval
 
 
+@guarantee
 def projection(
     function: Callable[[FloatArray], Any],
     convex_set: ConvexSet,
@@ -79,18 +80,15 @@ def projection(
         return Failed(excess=-1.0, words="")
 
     return checked(
-        "projection",
         fails,
         WholeSpace(convex_set.dimension),
         count=2,
         claim=f"f(x) is the projection of x onto {convex_set!r}",
         name=guarded.name,
-        arguments=(function, convex_set),
         seed=seed,
         examples=examples,
         random=random,
         of_interest=violation_of_interest,
-        options={"rounding": relative},
     )
 
 

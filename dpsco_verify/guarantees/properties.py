@@ -23,12 +23,13 @@ from dpsco_verify.guarantees.everywhere import (
     value,
 )
 from dpsco_verify.guarantees.points import EXAMPLES, RANDOM, Failed
-from dpsco_verify.guarantees.result import GuaranteeResult, name_of
+from dpsco_verify.guarantees.result import GuaranteeResult, guarantee, name_of
 from dpsco_verify.validation import require_non_negative
 
 _FRACTIONS = (0.25, 0.5, 0.75)
 
 
+@guarantee
 def identity(
     left: Callable[[Any], Any],
     right: Callable[[Any], Any],
@@ -103,21 +104,19 @@ def identity(
         return Failed(excess=float(excess[worst] / (size[worst] + floor + TINY)), words=words)
 
     return checked(
-        "identity",
         fails,
         inputs,
         count=1,
         claim=f"equality to a relative {relative:g}" + (f" and an absolute {floor:g}" if floor else ""),
         name=shown,
-        arguments=(left, right, inputs),
         seed=seed,
         examples=examples,
         random=random,
         of_interest=violation_of_interest,
-        options={"rounding": relative, "absolute": floor},
     )
 
 
+@guarantee
 def monotone(
     function: Callable[[Any], Any],
     inputs: Any,
@@ -161,21 +160,19 @@ def monotone(
         )
 
     return checked(
-        "monotone",
         fails,
         inputs,
         count=2,
         claim=f"x ≤ y implies f(x) {'≤' if increasing else '≥'} f(y)",
         name=guarded.name,
-        arguments=(function, inputs),
         seed=seed,
         examples=examples,
         random=random,
         of_interest=violation_of_interest,
-        options={"increasing": increasing, "rounding": relative, "absolute": floor},
     )
 
 
+@guarantee
 def lipschitz(
     function: Callable[[Any], Any],
     constant: float,
@@ -216,21 +213,19 @@ def lipschitz(
         return Failed(excess=(change - allowed) / (change + allowed + TINY), words=words)
 
     return checked(
-        "lipschitz",
         fails,
         inputs,
         count=2,
         claim=f"‖f(x) − f(y)‖ ≤ {bound:g} ‖x − y‖",
         name=guarded.name,
-        arguments=(function, bound, inputs),
         seed=seed,
         examples=examples,
         random=random,
         of_interest=violation_of_interest,
-        options={"rounding": relative, "absolute": floor},
     )
 
 
+@guarantee
 def convex(
     function: Callable[[Any], Any],
     inputs: Any,
@@ -275,16 +270,13 @@ def convex(
         return worst
 
     return checked(
-        "convex",
         fails,
         inputs,
         count=2,
         claim="f(λx + (1 − λ)y) ≤ λf(x) + (1 − λ)f(y)",
         name=guarded.name,
-        arguments=(function, inputs),
         seed=seed,
         examples=examples,
         random=random,
         of_interest=violation_of_interest,
-        options={"rounding": relative, "absolute": floor},
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,10 +12,12 @@ import numpy as np
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.choices import ERROR_BUDGET, SAMPLES, Profile
 from dpsco_verify.errors import InputError
+from dpsco_verify.evidence.checker import Evidence
 from dpsco_verify.guarantees.calls import Sampler
 from dpsco_verify.guarantees.detectable import grouped, smallest_detectable
 from dpsco_verify.guarantees.mean_tests import within
-from dpsco_verify.guarantees.result import POWER, GuaranteeResult, call_text, judged, name_of
+from dpsco_verify.guarantees.result import GuaranteeResult, guarantee, name_of, sampled
+from dpsco_verify.guarantees.witnesses import of_payoffs
 from dpsco_verify.inference.bets import bet_fractions, log_factors, log_mean_exp, log_wealth_error
 from dpsco_verify.validation import (
     require_finite,
@@ -33,6 +34,7 @@ _EXPONENT_OF_INTEREST = 0.5
 _BISECTIONS = 40
 
 
+@guarantee
 def rate(
     draw: Callable[[Any, int, np.random.Generator], Any],
     sizes: Sequence[float],
@@ -89,7 +91,6 @@ def rate(
     >>> print(rate(fair, [100, 400, 1600], -1.0, high=0.5).verdict)
     violated
     """
-    started = time.perf_counter()
     places = [require_positive("sizes", size) for size in sizes]
     if len(places) < 2 or any(b <= a for a, b in itertools.pairwise(places)):
         raise InputError(f"sizes={list(sizes)!r} do not increase; give at least two, the smallest first")
@@ -122,50 +123,38 @@ def rate(
         "exponent_upper_bound": bounds[1],
         "exponent_estimate": _fitted(places, [float(column.mean()) for column in columns]),
     }
-    return GuaranteeResult(
-        kind="rate",
+    return sampled(
         name=shown,
         claim=f"E X(n) falls at least like n^{exponent:g}",
-        verdict=judged(violated=violated, mdv=mdv, of_interest=interest),
         seen=seen,
-        counterexample=f"{seen} (e-value exp({log_wealth:.4g}), seed {seed})" if violated else None,
-        detectable=None
-        if violated
-        else f"{samples:,} observations a size would have shown no exponent with probability {POWER:g}"
-        if mdv is None
-        else f"an exponent of {exponent + mdv:.4g} would have been found with probability {POWER:g}",
-        mdv=mdv,
-        log_e_value=log_wealth,
+        violated=violated,
         p_value=math.exp(-max(log_wealth, 0.0)),
+        log_e_value=log_wealth,
         alpha=alpha,
+        mdv=mdv,
+        of_interest=interest,
+        would=f"an exponent of {exponent + (mdv or 0.0):.4g}",
+        nothing=f"{samples:,} observations a size",
         samples=samples * len(places),
         seed=seed,
-        call=call_text(
-            "rate",
-            draw,
-            list(sizes),
-            exponent,
-            high=high,
-            alpha=alpha,
-            samples=samples,
-            seed=seed,
-            violation_of_interest=interest,
-        ),
-        seconds=time.perf_counter() - started,
         figures={key: value for key, value in figures.items() if math.isfinite(value)},
-        again=lambda: rate(
-            draw,
-            sizes,
-            exponent,
-            high=high,
+        witness=_witness(
+            f"{shown}: the mean over pairs of (X(n')·(n'/n)^{-exponent:g} − X(n))/high, for {list(sizes)!r}",
+            _payoffs(small, large, ratios, exponent),
+            largest=float((ratios**-exponent).mean()),
             alpha=alpha,
-            samples=samples,
-            seed=seed,
-            violation_of_interest=violation_of_interest,
-            time_limit=time_limit,
-            name=name,
-        ),
+        )
+        if violated
+        else None,
     )
+
+
+def _witness(claim: str, payoffs: FloatArray, *, largest: float, alpha: float) -> Evidence:
+    """Return the witness of a rejection: the payoffs up to where their wealth is large enough for the first time."""
+    wealth = log_mean_exp(np.cumsum(log_factors(_FRACTIONS, payoffs), axis=1))
+    enough = -math.log(alpha) + log_wealth_error(_FRACTIONS, largest, payoffs.size)
+    stop = int(np.argmax(wealth >= enough)) + 1 if (wealth >= enough).any() else payoffs.size
+    return of_payoffs(claim, payoffs[:stop], _FRACTIONS, alpha=alpha)
 
 
 def exponent_bounds(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,9 +11,11 @@ import numpy as np
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.choices import ERROR_BUDGET, SAMPLES, Profile
 from dpsco_verify.errors import InputError
+from dpsco_verify.evidence.checker import Evidence
 from dpsco_verify.guarantees.calls import Sampler
 from dpsco_verify.guarantees.mean_tests import BoundedMean, observe, within
-from dpsco_verify.guarantees.result import POWER, GuaranteeResult, call_text, judged, name_of
+from dpsco_verify.guarantees.result import GuaranteeResult, guarantee, name_of, sampled
+from dpsco_verify.guarantees.witnesses import of_mean
 from dpsco_verify.validation import (
     require_finite,
     require_integer,
@@ -25,6 +26,7 @@ from dpsco_verify.validation import (
 _MULTIPLE_OF_INTEREST = 3.0
 
 
+@guarantee
 def ratio_at_most(
     draw: Callable[[Any, int, np.random.Generator], Any],
     bounds: Mapping[Any, float],
@@ -74,7 +76,6 @@ def ratio_at_most(
     >>> print(ratio_at_most(fair, bounds, 0.3, high=0.5).verdict)
     violated
     """
-    started = time.perf_counter()
     if not bounds:
         raise InputError("bounds={} is empty; give at least one case")
     constant = require_positive("constant", constant)
@@ -104,6 +105,7 @@ def ratio_at_most(
     level = alpha / len(testable)
     least, where, p_value, drawn = 0.0, None, 1.0, 0
     log_e_values, told = [], []
+    witness: Evidence | None = None
     mdvs: dict[Any, float] = {}
     violated = False
     for case, bound in testable.items():
@@ -118,6 +120,14 @@ def ratio_at_most(
         if where is None or lower / bound > least:
             least, where = lower / bound, case
         violated |= observed.decision.rejected
+        witness = witness or of_mean(
+            f"{shown}: E X({case!r}) ≤ {constant:g} · {bound:g}",
+            observed.values,
+            observed.decision,
+            bound=constant * bound,
+            low=low,
+            high=high,
+        )
         p_value = min(p_value, observed.decision.p_value * len(testable))
         log_e_values.append(observed.decision.log_wealth)
         drawn += observed.values.size
@@ -128,49 +138,20 @@ def ratio_at_most(
     mdv = min(mdvs.values()) if mdvs and not violated else None
     sees = next((case for case, found in mdvs.items() if found == mdv), None)
     seen = f"the constant is at least {least:.4g} (at {where!r}); mean over bound: {', '.join(told)}"
-    return GuaranteeResult(
-        kind="ratio_at_most",
+    return sampled(
         name=shown,
         claim=f"E X(case) ≤ {constant:g} · bound(case) in {len(right)} cases",
-        verdict=judged(violated=violated, mdv=mdv, of_interest=interest),
         seen=seen,
-        counterexample=f"{seen} (p-value {p_value:.3g}, seed {seed})" if violated else None,
-        detectable=None
-        if violated
-        else f"{samples:,} observations a case would have shown no constant with probability {POWER:g}"
-        if mdv is None
-        else f"a constant of {constant + mdv:.4g} at {sees!r} would have been found with probability {POWER:g}",
-        mdv=mdv,
-        log_e_value=float(np.logaddexp.reduce(log_e_values) - math.log(len(log_e_values))),
+        violated=violated,
         p_value=p_value,
+        log_e_value=float(np.logaddexp.reduce(log_e_values) - math.log(len(log_e_values))),
         alpha=alpha,
+        mdv=mdv,
+        of_interest=interest,
+        would=f"a constant of {constant + (mdv or 0.0):.4g} at {sees!r}",
+        nothing=f"{samples:,} observations a case",
         samples=drawn,
         seed=seed,
-        call=call_text(
-            "ratio_at_most",
-            draw,
-            dict(bounds),
-            constant,
-            low=low,
-            high=high,
-            alpha=alpha,
-            samples=samples,
-            seed=seed,
-            violation_of_interest=interest,
-        ),
-        seconds=time.perf_counter() - started,
         figures={"constant_lower_bound": least},
-        again=lambda: ratio_at_most(
-            draw,
-            bounds,
-            constant,
-            high=high,
-            low=low,
-            alpha=alpha,
-            samples=samples,
-            seed=seed,
-            violation_of_interest=violation_of_interest,
-            time_limit=time_limit,
-            name=name,
-        ),
+        witness=witness,
     )

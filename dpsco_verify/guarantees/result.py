@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import ParamSpec
 
 from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.evidence import AuditVerdict
@@ -44,7 +48,7 @@ class GuaranteeResult:
     seed
         The root seed.
     call
-        The call that repeats it.
+        The call that repeats it; empty where it is a part of a larger check.
     seconds
         Wall-clock time.
     figures
@@ -61,21 +65,21 @@ class GuaranteeResult:
     violated tail_at_most P(X > 5) ≤ 0.1
     """
 
-    kind: str
     name: str
     claim: str
     verdict: AuditVerdict
     seen: str
-    counterexample: str | None
-    detectable: str | None
-    mdv: float | None
-    log_e_value: float | None
-    p_value: float | None
-    alpha: float
     samples: int
     seed: int
-    call: str
-    seconds: float = field(compare=False)
+    counterexample: str | None = None
+    detectable: str | None = None
+    mdv: float | None = None
+    log_e_value: float | None = None
+    p_value: float | None = None
+    alpha: float = 0.0
+    kind: str = ""
+    call: str = ""
+    seconds: float = field(default=0.0, compare=False)
     figures: Mapping[str, float] = field(default_factory=dict)
     witness: Evidence | None = field(default=None, repr=False)
     again: Callable[[], GuaranteeResult] | None = field(default=None, repr=False, compare=False)
@@ -105,6 +109,118 @@ class GuaranteeResult:
         return self.summary
 
 
+P = ParamSpec("P")
+
+_NOT_IN_A_CALL = ("time_limit", "name")
+"""Arguments that do not change what is found."""
+
+
+def guarantee(check: Callable[P, GuaranteeResult]) -> Callable[P, GuaranteeResult]:
+    """Make a check a guarantee: its result says what kind it is, which call repeats it, and how long it took."""
+    kind = check.__name__
+    signature = inspect.signature(check)
+
+    @functools.wraps(check)
+    def guaranteed(*arguments: P.args, **options: P.kwargs) -> GuaranteeResult:
+        started = time.perf_counter()
+        result = check(*arguments, **options)
+        given = signature.bind(*arguments, **options)
+        given.apply_defaults()
+        return replace(
+            result,
+            kind=kind,
+            call=_call_text(kind, signature, given),
+            seconds=time.perf_counter() - started,
+            again=lambda: guaranteed(*arguments, **options),
+        )
+
+    return guaranteed
+
+
+def sampled(
+    *,
+    name: str,
+    claim: str,
+    seen: str,
+    violated: bool,
+    p_value: float,
+    alpha: float,
+    mdv: float | None,
+    of_interest: float,
+    would: str,
+    nothing: str,
+    samples: int,
+    seed: int,
+    log_e_value: float | None = None,
+    figures: Mapping[str, float] | None = None,
+    witness: Evidence | None = None,
+    more: str = "",
+) -> GuaranteeResult:
+    """Return the result of a test.
+
+    Parameters
+    ----------
+    mdv, of_interest
+        The minimum detectable violation, if there is one, and what it is compared with.
+    would, nothing
+        What would have been found, in words; and of what there is so little that nothing would.
+    more
+        What a counterexample says besides what was seen.
+    witness
+        Of a violation; else left out.
+    """
+    return GuaranteeResult(
+        name=name,
+        claim=claim,
+        verdict=judged(violated=violated, mdv=mdv, of_interest=of_interest),
+        seen=seen,
+        counterexample=f"{seen}{more} (p-value {p_value:.3g}, seed {seed})" if violated else None,
+        detectable=None
+        if violated
+        else f"{nothing} would have shown no violation with probability {POWER:g}"
+        if mdv is None
+        else f"{would} would have been found with probability {POWER:g}",
+        mdv=None if violated else mdv,
+        log_e_value=log_e_value,
+        p_value=p_value,
+        alpha=alpha,
+        samples=samples,
+        seed=seed,
+        figures=figures or {},
+        witness=witness if violated else None,
+    )
+
+
+def exact(
+    *,
+    name: str,
+    claim: str,
+    seen: str,
+    counterexample: str | None,
+    detectable: str,
+    samples: int,
+    seed: int,
+    mdv: float | None = None,
+    of_interest: float = 1.0,
+) -> GuaranteeResult:
+    """Return the result of a check whose counterexample refutes the claim for certain; none was found where it is None.
+
+    `mdv` is the part of the inputs of which one would have been met; None where nothing of the kind was left to chance.
+    """
+    violated = counterexample is not None
+    return GuaranteeResult(
+        name=name,
+        claim=claim,
+        verdict=judged(violated=violated, mdv=0.0 if mdv is None else mdv, of_interest=of_interest),
+        seen=seen,
+        counterexample=counterexample,
+        detectable=None if violated else detectable,
+        mdv=None if violated else mdv,
+        samples=samples,
+        seed=seed,
+    )
+
+
 def judged(*, violated: bool, mdv: float | None, of_interest: float) -> AuditVerdict:
     """Return the verdict: a pass only where a violation of the size of interest would have been found."""
     if violated:
@@ -114,17 +230,16 @@ def judged(*, violated: bool, mdv: float | None, of_interest: float) -> AuditVer
     return AuditVerdict.NOT_VIOLATED
 
 
-def call_text(kind: str, *arguments: object, **options: object) -> str:
-    """Return the call of a guarantee as Python writes it; functions by name, and options that are None left out."""
-    words = [_shown(argument) for argument in arguments]
-    words += [f"{name}={_shown(value)}" for name, value in options.items() if value is not None]
+def _call_text(kind: str, signature: inspect.Signature, given: inspect.BoundArguments) -> str:
+    """Return the call as Python writes it: functions by name, and options that are None left out."""
+    words = []
+    for name, value in given.arguments.items():
+        shown = name_of(value) if callable(value) else repr(value)
+        if signature.parameters[name].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:
+            words.append(shown)
+        elif value is not None and name not in _NOT_IN_A_CALL:
+            words.append(f"{name}={shown}")
     return f"{kind}({', '.join(words)})"
-
-
-def _shown(value: object) -> str:
-    if callable(value):
-        return name_of(value)
-    return repr(value)
 
 
 def name_of(function: object) -> str:

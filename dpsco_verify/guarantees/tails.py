@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 
 from dpsco_verify.choices import ERROR_BUDGET, SAMPLES, Profile
 from dpsco_verify.errors import InputError
 from dpsco_verify.guarantees.calls import Draw, Sampler
-from dpsco_verify.guarantees.result import POWER, GuaranteeResult, call_text, judged, name_of
+from dpsco_verify.guarantees.result import POWER, GuaranteeResult, guarantee, name_of, sampled
 from dpsco_verify.guarantees.witnesses import of_tail
 from dpsco_verify.inference import binomial
 from dpsco_verify.inference.checks import require_probability
@@ -24,6 +23,7 @@ from dpsco_verify.validation import (
 _MULTIPLE = 3.0
 
 
+@guarantee
 def tail_at_most(
     draw: Draw,
     threshold: float,
@@ -74,15 +74,11 @@ def tail_at_most(
     >>> print(tail_at_most(roll, 5, 0.2).verdict, tail_at_most(roll, 5, 0.1).verdict)
     not_violated violated
     """
-    threshold = require_finite("threshold", threshold)
-    probability = _probability("probability", probability)
     return _check(
         draw,
-        threshold,
-        probability,
-        kind="tail_at_most",
+        require_finite("threshold", threshold),
+        _probability("probability", probability),
         claim=f"P(X > {threshold:g}) ≤ {probability:g}",
-        arguments=(threshold, probability),
         quantile=None,
         alpha=alpha,
         samples=samples,
@@ -93,6 +89,7 @@ def tail_at_most(
     )
 
 
+@guarantee
 def quantile_at_most(
     draw: Draw,
     level: float,
@@ -118,14 +115,11 @@ def quantile_at_most(
     not_violated violated
     """
     level = require_open_interval("level", level, 0.0, 1.0)
-    bound = require_finite("bound", bound)
     return _check(
         draw,
-        bound,
+        require_finite("bound", bound),
         1.0 - level,
-        kind="quantile_at_most",
         claim=f"the {level:g}-quantile of X ≤ {bound:g}",
-        arguments=(level, bound),
         quantile=level,
         alpha=alpha,
         samples=samples,
@@ -148,9 +142,7 @@ def _check(
     threshold: float,
     probability: float,
     *,
-    kind: str,
     claim: str,
-    arguments: tuple[float, float],
     quantile: float | None,
     alpha: float,
     samples: int,
@@ -159,16 +151,8 @@ def _check(
     time_limit: float,
     name: str | None,
 ) -> GuaranteeResult:
-    started = time.perf_counter()
     alpha = require_open_interval("alpha", alpha, 0.0, 1.0)
     samples = require_integer("samples", samples, minimum=1)
-    interest = (
-        require_positive("violation_of_interest", of_interest)
-        if of_interest is not None
-        else min((_MULTIPLE - 1.0) * probability, 0.5 * (1.0 - probability))
-        if probability > 0.0
-        else 0.01
-    )
     shown = name or name_of(draw)
     values = Sampler(draw, name=shown, seed=seed, time_limit=time_limit, finite=False).draw(samples)
     above = int(np.count_nonzero(values > threshold))
@@ -186,56 +170,32 @@ def _check(
         seen += f" and the quantile is at least {order:.6g}"
     else:
         figures["largest"] = float(values.max())
-    figures = {key: value for key, value in figures.items() if math.isfinite(value)}
-    again = f"one such observation is {float(values[values > threshold][0])!r}" if above else ""
-    return GuaranteeResult(
-        kind=kind,
+    return sampled(
         name=shown,
         claim=claim,
-        verdict=judged(violated=violated, mdv=mdv, of_interest=interest),
         seen=seen,
-        counterexample=f"{seen} ({again}; p-value {p_value:.3g}, seed {seed})" if violated else None,
-        detectable=None
-        if violated
-        else f"{samples:,} observations would have shown no violation with probability {POWER:g}"
-        if mdv is None
-        else f"P(X > {threshold:g}) = {probability + mdv:.4g} would have been found with probability {POWER:g}",
-        mdv=mdv,
-        log_e_value=None,
+        more=f"; one such observation is {float(values[values > threshold][0])!r}" if above else "",
+        violated=violated,
         p_value=p_value,
         alpha=alpha,
+        mdv=mdv,
+        of_interest=_of_interest(of_interest, probability),
+        would=f"P(X > {threshold:g}) = {probability + (mdv or 0.0):.4g}",
+        nothing=f"{samples:,} observations",
         samples=samples,
         seed=seed,
-        call=call_text(
-            kind,
-            draw,
-            *arguments,
-            alpha=alpha,
-            samples=samples,
-            seed=seed,
-            violation_of_interest=interest,
-        ),
-        seconds=time.perf_counter() - started,
-        figures=figures,
+        figures={key: value for key, value in figures.items() if math.isfinite(value)},
         witness=of_tail(f"{shown}: {claim}", above, samples, probability=probability, alpha=alpha)
         if violated
         else None,
-        again=lambda: _check(
-            draw,
-            threshold,
-            probability,
-            kind=kind,
-            claim=claim,
-            arguments=arguments,
-            quantile=quantile,
-            alpha=alpha,
-            samples=samples,
-            seed=seed,
-            of_interest=of_interest,
-            time_limit=time_limit,
-            name=name,
-        ),
     )
+
+
+def _of_interest(given: float | None, probability: float) -> float:
+    """Return by how much a probability has to exceed the claimed one to be of interest."""
+    if given is not None:
+        return require_positive("violation_of_interest", given)
+    return min((_MULTIPLE - 1.0) * probability, 0.5 * (1.0 - probability)) if probability > 0.0 else 0.01
 
 
 def tail_p_value(above: int, samples: int, probability: float) -> float:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing import AuditResult
-from dpsco_verify.evidence.checker import Evidence, OwnMean, OwnMechanismEvidence, OwnTail
+from dpsco_verify.evidence.checker import (
+    Evidence,
+    OwnMean,
+    OwnMechanismEvidence,
+    OwnTail,
+    OwnUnboundedMean,
+)
 from dpsco_verify.inference import EProcessDecision
+from dpsco_verify.inference.unbounded_mean import BETS, Spread
 from dpsco_verify.inference.witnesses import (
     LEVEL_ROUNDING,
     event_evidence,
@@ -28,6 +37,37 @@ def of_mean(
         low=low,
         high=high,
         alpha=decision.alpha,
+        kind=OwnMean,
+    )
+
+
+def of_unbounded_mean(
+    claim: str, values: FloatArray, decision: EProcessDecision, *, bound: float, scale: float, spread: Spread
+) -> Evidence | None:
+    """Return the witness that observations of a stated spread reject ``mean ≤ bound``, or None if they do not."""
+    if decision.rejected_at is None:
+        return None
+    return OwnUnboundedMean(
+        null_hypothesis=claim,
+        alpha=rational_text(decision.alpha * LEVEL_ROUNDING),
+        spread=spread.value,
+        scale=rational_text(rounded_up(scale)),
+        bound=rational_text(rounded_up(bound)),
+        bets=tuple(rational_text(bet) for bet in BETS.tolist()),
+        observations=tuple(rational_text(x) for x in values[: decision.rejected_at].tolist()),
+    )
+
+
+def of_payoffs(claim: str, payoffs: FloatArray, fractions: FloatArray, *, alpha: float) -> Evidence:
+    """Return the witness that payoffs of at least −1 reject ``mean ≤ 0``, with these fractions of the largest bet."""
+    return mean_evidence(
+        payoffs.tolist(),
+        null_hypothesis=claim,
+        bound=0.0,
+        low=-1.0,
+        high=math.inf,
+        alpha=alpha,
+        fractions=fractions.tolist(),
         kind=OwnMean,
     )
 

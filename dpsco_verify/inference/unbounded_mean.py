@@ -29,7 +29,7 @@ from dpsco_verify.validation import (
     require_positive,
 )
 
-_BETS = np.ldexp(1.0, np.arange(-14, 2))
+BETS = np.ldexp(1.0, np.arange(-14, 2))
 """In units of 1/σ: the best for n observations is about sqrt(2 log(1/α)/n)."""
 
 _UNIT_ROUNDOFF = 2.0**-53
@@ -68,16 +68,16 @@ class UnboundedMeanTest:
         self._scale = require_positive("scale", scale)
         self._spread = spread
         self._alpha = require_open_interval("alpha", alpha, 0.0, 1.0)
-        self._log_capital = np.zeros_like(_BETS)
-        self._size = np.zeros_like(_BETS)
+        self._log_capital = np.zeros_like(BETS)
+        self._size = np.zeros_like(BETS)
         self._samples = 0
         self._log_wealth = self._largest = 0.0
         self._rejected_at: int | None = None
 
     def log_factors(self, observations: FloatArray) -> FloatArray:
         """Return the log of the factor of each bet and observation, shapes (N,) to (K, N)."""
-        x = np.multiply.outer(_BETS, (observations - self._bound) / self._scale)
-        price = (_BETS**2 / 2.0)[:, np.newaxis]
+        x = np.multiply.outer(BETS, (observations - self._bound) / self._scale)
+        price = (BETS**2 / 2.0)[:, np.newaxis]
         if self._spread is Spread.SUB_GAUSSIAN:
             return np.asarray(x - price)
         size = np.abs(x)

@@ -38,14 +38,16 @@ def mean_evidence(
     low: float,
     high: float,
     alpha: float,
+    fractions: Iterable[float] | None = None,
     kind: type[M] = MeanEvidence,  # type: ignore[assignment]  # the default of a type variable
 ) -> M:
     """Return the witness that `observations` in [low, high] reject ``mean ≤ bound`` at level `alpha`.
 
     `null_hypothesis` is its name (:func:`~dpsco_verify.store.null_name`), as the reading admits it. The
-    bets are those of :func:`dpsco_verify.inference.bounded_mean.decide`.
+    bets are those of :func:`dpsco_verify.inference.bounded_mean.decide`, or `fractions` of the largest one.
     """
-    fractions = bet_fractions(depth=depth_for_range(low - bound, high - bound))
+    if fractions is None:
+        fractions = bet_fractions(depth=depth_for_range(low - bound, high - bound))
     return kind(
         null_hypothesis=null_hypothesis,
         low=rational_text(low),

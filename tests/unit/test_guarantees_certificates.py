@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from math import comb
 
@@ -10,9 +11,18 @@ import msgspec
 import pytest
 
 from dpsco_verify.evidence import checker
-from dpsco_verify.evidence.checker import Kinds, OwnMean, OwnTail
+from dpsco_verify.evidence.checker import Kinds, OwnMean, OwnTail, OwnUnboundedMean
 from dpsco_verify.gating.guarantee_evidence import findings_of
-from dpsco_verify.guarantees import equal_law, mean_at_least, mean_at_most, quantile_at_most, tail_at_most
+from dpsco_verify.guarantees import (
+    equal_law,
+    identity,
+    mean_at_least,
+    mean_at_most,
+    quantile_at_most,
+    rate,
+    ratio_at_most,
+    tail_at_most,
+)
 from dpsco_verify.papers.arora2020.paper import PAPER
 
 
@@ -24,10 +34,18 @@ def normal(size, rng):
     return rng.standard_normal(size)
 
 
+def powers(n, size, rng):
+    return rng.random(size) * n**-0.5
+
+
 FEW = {"samples": 2000}
 VIOLATED = {
     "mean at most": lambda: mean_at_most(uniform, 0.4, low=0, high=1, **FEW),
     "mean at least": lambda: mean_at_least(uniform, 0.6, low=0, high=1, **FEW),
+    "mean, deviation": lambda: mean_at_most(normal, -0.5, standard_deviation=1.0, **FEW),
+    "mean, tail": lambda: mean_at_least(normal, 0.3, sub_gaussian=1.0, **FEW),
+    "ratio": lambda: ratio_at_most(powers, {10: 10**-0.5, 100: 0.1}, 0.4, high=1.0, **FEW),
+    "rate": lambda: rate(powers, [10, 20, 100], -0.7, high=1.0, **FEW),
     "tail": lambda: tail_at_most(uniform, 0.9, 0.05, **FEW),
     "never": lambda: tail_at_most(uniform, 0.9, 0.0, **FEW),
     "quantile": lambda: quantile_at_most(normal, 0.9, 1.0, **FEW),
@@ -96,3 +114,51 @@ def test_a_mean_with_an_observation_less_is_refused():
     short = msgspec.structs.replace(witness, observations=witness.observations[:-200])
     with pytest.raises(checker.Rejected):
         checker.issue("own:mine", "claim", short)
+
+
+UNBOUNDED = {
+    "standard deviation": lambda y, bet: (
+        (1 + y + y**2 / 2 if y >= 0 else 1 / (1 - y + y**2 / 2)) / (1 + bet**2 / 2)
+    ),
+    "sub-Gaussian scale": lambda y, bet: math.exp(y - bet**2 / 2),
+}
+
+
+@pytest.mark.parametrize("spread", UNBOUNDED)
+def test_the_e_value_of_unbounded_observations_is_the_product_of_its_factors(spread):
+    seen, bets, scale, bound = (4.0, 0.5, 9.0, 8.0), (0.5, 1.0), 2.0, 1.0
+    witness = OwnUnboundedMean(
+        null_hypothesis="x",
+        alpha="1/10",
+        spread=spread,
+        scale="2",
+        bound="1",
+        bets=("1/2", "1"),
+        observations=tuple(str(Fraction(x)) for x in seen),
+    )
+    factor = UNBOUNDED[spread]
+    wealth = sum(math.prod(factor(bet * (x - bound) / scale, bet) for x in seen) for bet in bets) / 2
+    left, right, _ = witness.sides("")
+    assert float(left) == pytest.approx(wealth, rel=1e-14)
+    assert float(right) == 10.0
+    checker.issue("own:mine", "claim", witness)
+    for change in (
+        {"scale": "8"},
+        {"bound": "5"},
+        {"scale": "0"},
+        {"bets": ()},
+        {"bets": ("-1",)},
+        {"observations": ("4",)},
+        {"alpha": "1/100000"},
+    ):
+        with pytest.raises(checker.Rejected):
+            checker.issue("own:mine", "claim", msgspec.structs.replace(witness, **change))
+
+
+def test_a_counterexample_to_a_property_says_that_it_has_no_certificate():
+    result = identity(lambda x: x, lambda x: x + 1.0, (0.0, 1.0))
+    [(finding, _, data)] = findings_of(result, id_="mine", reading="claim", reproduce="")
+    assert data is None
+    assert finding.certificate is None
+    assert finding.verdict.value == "refuted"
+    assert "only the function itself" in finding.evidence["certificate"].note

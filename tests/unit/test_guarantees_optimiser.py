@@ -263,8 +263,9 @@ def test_the_bank_names_every_loss_and_says_why_each_problem_is_hard():
 
 def test_privacy_is_undecided_where_one_number_of_records_could_show_nothing():
     def shares_one_record(data, L, D, epsilon, delta, rng):
-        kept = np.zeros(data.shape[0]) if data.shape[1] > 1 else data[:, 0, 0]
-        return (kept + noise(epsilon, delta) * rng.standard_normal(kept.size)).clip(-D / 2, D / 2)[:, None]
+        kept = np.zeros(data.shape[0]) if data.shape[1] > 1 else data[:, 0, 0] / L
+        noisy = D * (kept + noise(epsilon, delta) * rng.standard_normal(kept.size))
+        return noisy.clip(-D / 2, D / 2)[:, None]
 
     def claim(n, *_):
         return (1.0, 0.01) if n == 1 else (1e-3, 0.0)

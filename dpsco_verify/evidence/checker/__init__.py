@@ -46,7 +46,7 @@ from dpsco_verify.evidence.checker.certificate import (
 from dpsco_verify.evidence.checker.concentrated import (
     concentrated,
 )
-from dpsco_verify.evidence.checker.guarantees import OwnMean, OwnTail
+from dpsco_verify.evidence.checker.guarantees import OwnMean, OwnTail, OwnUnboundedMean
 from dpsco_verify.evidence.checker.kinds import (
     EVIDENCE_KINDS,
     Claims,
@@ -107,6 +107,7 @@ __all__ = [
     "OwnMean",
     "OwnMechanismEvidence",
     "OwnTail",
+    "OwnUnboundedMean",
     "Parameters",
     "Rational",
     "Rejected",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from dpsco_verify.guarantees.optimiser.fits import Optimiser, Place
 from dpsco_verify.guarantees.optimiser.laws import (
     INVARIANCES,
     Accepted,
+    Law,
     judge_invariance,
     judge_privacy,
     judge_seed,
@@ -22,7 +23,7 @@ from dpsco_verify.guarantees.optimiser.laws import (
 )
 from dpsco_verify.guarantees.optimiser.neighbours import Instances, candidates
 from dpsco_verify.guarantees.optimiser.queries import judge_queries
-from dpsco_verify.guarantees.optimiser.report import OptimiserReport, Trial
+from dpsco_verify.guarantees.optimiser.report import OptimiserReport, Trial, repeatable
 from dpsco_verify.guarantees.optimiser.risk import (
     Instance,
     RiskClaim,
@@ -49,6 +50,7 @@ _STEPS = ("deterministic_given_seed", "risk", "in_set", "gradient_queries", "pri
 Progress = Callable[[int, int, str], None]
 
 
+@repeatable
 def check_optimiser(
     fit: Any,
     *,
@@ -146,7 +148,6 @@ def check_optimiser(
     >>> print(report.verdict)
     violated
     """
-    started = time.perf_counter()
     unknown = [which for which in invariances if which not in INVARIANCES]
     if unknown:
         raise InputError(f"invariances={unknown[0]!r} is unknown; give some of {', '.join(INVARIANCES)}")
@@ -181,7 +182,8 @@ def check_optimiser(
     checks.of_the_seed(claimed=deterministic_given_seed)
     trials = checks.on_the_bank(places, risk, runs=require_integer("runs", runs, minimum=1))
     if gradient_queries is not None:
-        checks.book("gradient_queries", judge_queries(optimiser, places, gradient_queries, seed=seed))
+        claimed = gradient_queries
+        checks.book("gradient_queries", lambda: judge_queries(optimiser, places, claimed, seed=seed))
     if privacy is not False:
         checks.of_privacy(None if privacy is True else privacy, outliers=outliers)
     for which in invariances:
@@ -195,29 +197,6 @@ def check_optimiser(
         epsilon=given[0],
         delta=given[1],
         seed=seed,
-        seconds=time.perf_counter() - started,
-        again=lambda: check_optimiser(
-            fit,
-            risk=risk,
-            privacy=privacy,
-            gradient_queries=gradient_queries,
-            deterministic_given_seed=deterministic_given_seed,
-            invariances=invariances,
-            outliers=outliers,
-            epsilon=epsilon,
-            delta=delta,
-            audit_at=audit_at,
-            problems=problems,
-            losses=losses,
-            sizes=sizes,
-            runs=runs,
-            samples=samples,
-            batched=batched,
-            alpha=alpha,
-            seed=seed,
-            time_limit=time_limit,
-            name=name,
-        ),
     )
 
 
@@ -261,95 +240,85 @@ class _Checks:
         """Which numbers of records the optimiser takes there."""
         return self._where[2]
 
-    def book(self, kind: str, found: GuaranteeResult | str) -> None:
-        """Take a result, or the reason why there is none."""
+    def book(self, kind: str, check: Callable[[], GuaranteeResult | str]) -> GuaranteeResult | str:
+        """Make a check, which gives a result or the reason why there is none, and take that."""
+        self._tell(kind)
+        started = time.perf_counter()
+        found = check()
         if isinstance(found, str):
             self.skipped.append((kind, found))
         else:
-            self.results.append(found)
+            self.results.append(replace(found, kind=kind, seconds=time.perf_counter() - started))
+        return found
 
     def of_the_seed(self, *, claimed: bool) -> None:
         """Judge whether the generator decides the output; where it does not, audits are told so."""
-        self._tell("deterministic_given_seed")
         taken = [n for n, refusal in self.accepted.items() if refusal is None]
-        if not taken:
-            if claimed:
-                self.book("deterministic_given_seed", self._refusal)
-            return
-        found = judge_seed(self.optimiser, self.place, self.data.ordered(taken[-1]), seed=self.seed)
-        if found.counterexample is not None:
-            self.optimiser.takes_rng = False
+
+        def check() -> GuaranteeResult | str:
+            if not taken:
+                return self._refusal
+            found = judge_seed(self.optimiser, self.place, self.data.ordered(taken[-1]), seed=self.seed)
+            self.optimiser.takes_rng = found.counterexample is None
+            return found
+
         if claimed:
-            self.book("deterministic_given_seed", found)
+            self.book("deterministic_given_seed", check)
+        else:
+            check()
 
     def on_the_bank(
         self, places: Sequence[Instance], risk: RiskClaim | None, *, runs: int
     ) -> tuple[Trial, ...]:
         """Search the bank for the worst instance, judge the risk there, and whether all outputs lay in W."""
-        self._tell("risk")
         bank = Runs(self.optimiser, seed=self.seed)
-        tried, refusals = pilot(bank, places, risk)
-        found = worst(tried)
-        if risk is not None and found is None:
-            self.book(
-                "risk",
-                "the claimed bound is at least LD on every instance"
-                if tried
-                else f"it refuses every instance ({refusals[0]})",
+        tried: list[tuple[Instance, Trial]] = []
+
+        def check() -> GuaranteeResult | str:
+            found, refusals = pilot(bank, places, risk)
+            tried.extend(found)
+            if not tried:
+                return f"it refuses every instance ({refusals[0]})"
+            hardest = worst(tried)
+            if hardest is None:
+                return "the claimed bound is at least LD on every instance"
+            return judge_risk(
+                bank,
+                *hardest,
+                name=self.optimiser.name,
+                alpha=self._level("risk"),
+                samples=runs,
+                seed=self.seed,
+                tried=len(tried),
             )
-        elif found is not None:
-            level = self._level("risk")
-            self.book(
-                "risk",
-                judge_risk(
-                    bank,
-                    *found,
-                    name=self.optimiser.name,
-                    alpha=level,
-                    samples=runs,
-                    seed=self.seed,
-                    tried=len(tried),
-                ),
-            )
+
+        if risk is not None:
+            self.book("risk", check)
+        else:
+            tried.extend(pilot(bank, places, None)[0])
         if tried:
-            self.book("in_set", judge_in_set(bank, name=self.optimiser.name, seed=self.seed))
+            self.book("in_set", lambda: judge_in_set(bank, name=self.optimiser.name, seed=self.seed))
         return tuple(trial for _, trial in tried)
 
     def of_privacy(self, claim: Callable[..., Any] | None, *, outliers: bool) -> None:
         """Audit the privacy that it claims."""
-        self._tell("privacy")
-        self.book(
-            "privacy",
-            judge_privacy(
-                self.optimiser,
-                self.data,
-                self.place,
-                self.accepted,
-                claim,
-                alpha=self._level("privacy"),
-                samples=self.samples,
-                seed=self.seed,
-                time_limit=self.time_limit,
-                outliers=outliers,
-            ),
-        )
+        self.book("privacy", lambda: judge_privacy(self._law("privacy"), claim, outliers=outliers))
 
     def of_invariance(self, which: str) -> None:
         """Judge a symmetry."""
-        self._tell(which)
-        self.book(
-            which,
-            judge_invariance(
-                which,
-                self.optimiser,
-                self.data,
-                self.place,
-                self.accepted,
-                alpha=self._level(which),
-                samples=self.samples,
-                seed=self.seed,
-                time_limit=self.time_limit,
-            ),
+        self.book(which, lambda: judge_invariance(which, self._law(which)))
+
+    def _law(self, which: str) -> Law:
+        """Return what a claim about the law of the output is judged with."""
+        return Law(
+            optimiser=self.optimiser,
+            data=self.data,
+            place=self.place,
+            accepted=self.accepted,
+            alpha=self._level(which),
+            samples=self.samples,
+            seed=self.seed,
+            time_limit=self.time_limit,
         )
 
     @property

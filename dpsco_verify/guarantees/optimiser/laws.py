@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from dpsco_verify.auditing import AuditResult, AuditVerdict, audit
 from dpsco_verify.errors import InputError
 from dpsco_verify.execution import stream
 from dpsco_verify.guarantees.laws import equal_law
-from dpsco_verify.guarantees.optimiser.fits import TOGETHER, Optimiser, Place, RefusedError
-from dpsco_verify.guarantees.optimiser.neighbours import SIZES, Instances
-from dpsco_verify.guarantees.result import POWER, GuaranteeResult
+from dpsco_verify.guarantees.optimiser.fits import TOGETHER, Optimiser, Place
+from dpsco_verify.guarantees.optimiser.neighbours import SIZES, Group, Instances
+from dpsco_verify.guarantees.result import POWER, GuaranteeResult, exact
 from dpsco_verify.guarantees.witnesses import of_audit
 from dpsco_verify.privacy.claims import ApproximateDP, PrivacyClaim
 
@@ -60,28 +60,15 @@ def judge_seed(optimiser: Optimiser, place: Place, data: FloatArray, *, seed: in
         counterexample = (
             f"runs with four different generators all returned {one.tolist()}: it draws nothing from them"
         )
-    return GuaranteeResult(
-        kind="deterministic_given_seed",
+    return exact(
         name=optimiser.name,
         claim="the state of rng decides the output, and another state gives another",
-        verdict=AuditVerdict.NOT_VIOLATED if counterexample is None else AuditVerdict.VIOLATED,
         seen="two runs with generators in one state agree, and others differ",
         counterexample=counterexample,
-        detectable=None if counterexample else "any difference of these runs would have been seen",
-        mdv=None,
-        log_e_value=None,
-        p_value=None,
-        alpha=0.0,
+        detectable="any difference of these runs would have been seen",
         samples=5,
         seed=seed,
-        call="",
-        seconds=0.0,
     )
-
-
-def _of_all(time_limit: float, samples: int) -> float:
-    """Return the seconds that so many runs may take, each part of which has a limit of its own."""
-    return time_limit * (2.0 + samples / TOGETHER)
 
 
 def privacy_claim(claim: Callable[..., Any] | None, place: Place, n: int) -> PrivacyClaim:
@@ -102,105 +89,114 @@ def privacy_claim(claim: Callable[..., Any] | None, place: Place, n: int) -> Pri
     )
 
 
-def judge_privacy(
-    optimiser: Optimiser,
-    data: Instances,
-    place: Place,
-    accepted: Accepted,
-    claim: Callable[..., Any] | None,
-    *,
-    alpha: float,
-    samples: int,
-    seed: int,
-    time_limit: float,
-    outliers: bool,
-) -> GuaranteeResult | str:
+@dataclass(frozen=True, kw_only=True)
+class Law:
+    """What a claim about the law of the output is judged with: the optimiser, data sets, the level, and how many runs.
+
+    `accepted` says which numbers of records it takes at the place.
+    """
+
+    optimiser: Optimiser
+    data: Instances
+    place: Place
+    accepted: Accepted
+    alpha: float
+    samples: int
+    seed: int
+    time_limit: float
+
+    @property
+    def seconds(self) -> float:
+        """The seconds that all runs may take, each part of which has a limit of its own."""
+        return self.time_limit * (2.0 + self.samples / TOGETHER)
+
+    def at(self, group: Group) -> Place:
+        """Return the place of a group of pairs."""
+        return replace(self.place, task=group.task)
+
+    def takes(self, group: Group) -> bool:
+        """Return whether the optimiser takes the data sets of a group."""
+        data = group.pairs[0][0]
+        rng = stream(self.seed, f"optimiser/takes/{group.n}/{group.task.lipschitz}/{group.words}")
+        return self.optimiser.accepts(data, self.at(group), rng) is None
+
+
+def judge_privacy(law: Law, claim: Callable[..., Any] | None, *, outliers: bool) -> GuaranteeResult | str:
     """Audit the claimed privacy on the pairs of all numbers of records that the optimiser takes, or say why not."""
     if claim is not None:
-        privacy_claim(claim, place, 1)
-    taken = [n for n in SIZES if accepted[n] is None][:3]
+        privacy_claim(claim, law.place, 1)
+    taken = [n for n in SIZES if law.accepted[n] is None][:3]
     if not taken:
-        return f"it refuses the data sets of the audit ({accepted[SIZES[-1]]})"
-    groups = [(n, data.pairs(n)) for n in taken]
+        return f"it refuses the data sets of the audit ({law.accepted[SIZES[-1]]})"
+    groups = [
+        group if law.takes(group) else Group(n=group.n, task=law.data.task(), pairs=law.data.pairs(group.n))
+        for group in law.data.groups(taken)
+    ]
     if outliers:
-        pair = data.outliers(taken[0])
-        try:
-            optimiser.run(pair[0][np.newaxis], place, stream(seed, "optimiser/outlier"))
-        except RefusedError:
-            pass
-        else:
-            groups.append((taken[0], [pair]))
-    level = alpha / len(groups)
+        groups += [group for group in law.data.outliers(taken) if law.takes(group)]
     found = []
-    for n, pairs in groups:
+    for group in groups:
+        place = law.at(group)
         one = audit(
-            _Mechanism(optimiser, place),
-            pairs=pairs,
-            claim=privacy_claim(claim, place, n),
+            _Mechanism(law.optimiser, place),
+            pairs=group.pairs,
+            claim=privacy_claim(claim, place, group.n),
             relation="replace-one",
-            alpha=level,
-            samples=samples,
-            seed=seed,
-            time_limit=_of_all(time_limit, samples),
-            classifier="none",
-            name=optimiser.name,
+            alpha=law.alpha / len(groups),
+            samples=law.samples,
+            seed=law.seed,
+            time_limit=law.seconds,
+            name=law.optimiser.name,
         )
         found.append(one)
         if one.verdict is AuditVerdict.VIOLATED:
             break
-    return _as_result(optimiser, place, found, groups, alpha=alpha, seed=seed)
+    return _as_result(law, found, groups)
 
 
-def _as_result(
-    optimiser: Optimiser,
-    place: Place,
-    found: list[AuditResult],
-    groups: list[tuple[int, list[Any]]],
-    *,
-    alpha: float,
-    seed: int,
-) -> GuaranteeResult:
+def _as_result(law: Law, found: list[AuditResult], groups: list[Group]) -> GuaranteeResult:
     violated = found[-1].verdict is AuditVerdict.VIOLATED
     # The claim is about all of them, so it stands only where each would have shown a violation of the size of interest;
     # what is told is the group that saw least.
-    shown = found[-1] if violated else max(found, key=_blindness)
+    shown, group = (
+        (found[-1], groups[len(found) - 1])
+        if violated
+        else max(zip(found, groups, strict=True), key=lambda one: _blindness(one[0]))
+    )
     w = shown.witness
     first, second = w.d.tolist(), w.d_prime.tolist()
-    pair = (
-        f"the data sets {first} and {second}" if len(first) <= 2 else f"two data sets of {len(first)} records"
-    )
-    L, D, epsilon, delta = place.told
+    pair = f"the data sets {first} and {second}" if len(first) <= 2 else f"two data sets of {group.n} records"
+    pair += f" with {group.words}" if group.words else ""
+    L, D, epsilon, delta = law.at(group).told
     at = f"at L = {L:g}, D = {D:g}, ε = {epsilon:g}, δ = {delta:g}"
-    total = sum(len(pairs) for _, pairs in groups)
+    total = sum(len(one.pairs) for one in groups)
     held = f"{w.occurrences} and {w.occurrences_neighbour} of {w.samples} outputs"
     seen = f"{at} on {pair} the event [{w.event}] holds {held}"
     verdicts = {one.verdict for one in found}
     return GuaranteeResult(
-        kind="privacy",
-        name=optimiser.name,
-        claim=f"{shown.claim} on the worst of {total} pairs {at}",
+        name=law.optimiser.name,
+        claim=f"{shown.claim} on the worst of {total} pairs, in {len(groups)} groups, at ε = {epsilon:g}, "
+        f"δ = {delta:g}",
         verdict=next(v for v in _WORST_FIRST if v in verdicts),
         seen=seen,
         counterexample=f"{seen}, so ε ≥ {shown.epsilon_lower:.4g} at δ = {shown.delta_at_order:.4g} (p-value "
-        f"{shown.p_value:.3g}, seed {seed})"
+        f"{shown.p_value:.3g}, seed {law.seed})"
         if violated
         else None,
         detectable=None
         if violated
         else "no violation would have been found there"
         if shown.mdv is None
-        else f"ε ≥ {shown.mdv.epsilon:.4g} at δ = {shown.delta_at_order:.4g} would have been found there, and on each "
-        f"of the {len(groups)} groups of pairs, with probability {POWER:g}",
+        else f"ε ≥ {shown.mdv.epsilon:.4g} at δ = {shown.delta_at_order:.4g} would have been found there with "
+        f"probability {POWER:g}, and no group saw less",
         mdv=None if violated or shown.mdv is None else shown.mdv.epsilon,
         # Groups that were not reached count as evidence 0.
         log_e_value=float(np.logaddexp.reduce([one.log_e_value for one in found]) - math.log(len(groups))),
         p_value=min(1.0, min(one.p_value for one in found) * len(groups)),
-        alpha=alpha,
+        alpha=law.alpha,
         samples=2 * sum(one.samples for one in found),
-        seed=seed,
-        call="",
-        seconds=sum(one.seconds for one in found),
-        witness=of_audit(f"{optimiser.name}: {shown.claim} {at}", shown) if violated else None,
+        seed=law.seed,
+        witness=of_audit(f"{law.optimiser.name}: {shown.claim} {at}", shown) if violated else None,
         figures={"epsilon_lower_bound": shown.epsilon_lower} if np.isfinite(shown.epsilon_lower) else {},
     )
 
@@ -256,33 +252,22 @@ class _On:
         return self._mechanism(self._records, size, rng)
 
 
-def judge_invariance(
-    which: str,
-    optimiser: Optimiser,
-    data: Instances,
-    place: Place,
-    accepted: Accepted,
-    *,
-    alpha: float,
-    samples: int,
-    seed: int,
-    time_limit: float,
-) -> GuaranteeResult | str:
+def judge_invariance(which: str, law: Law) -> GuaranteeResult | str:
     """Judge whether two data sets that differ by a symmetry give one law, or say why that cannot be asked."""
-    taken = [n for n in SIZES if n >= 8 and accepted[n] is None]
+    taken = [n for n in SIZES if n >= 8 and law.accepted[n] is None]
     if not taken:
         return "it refuses the data sets"
     make, words = INVARIANCES[which]
-    both = make(optimiser, data, place, taken[0])
+    both = make(law.optimiser, law.data, law.place, taken[0])
     if isinstance(both, str):
         return both
     found = equal_law(
         *both,
-        alpha=alpha,
-        samples=samples,
-        seed=seed,
+        alpha=law.alpha,
+        samples=law.samples,
+        seed=law.seed,
         violation_of_interest=_DIFFERENT,
-        time_limit=_of_all(time_limit, samples),
-        name=optimiser.name,
+        time_limit=law.seconds,
+        name=law.optimiser.name,
     )
-    return replace(found, kind=which, claim=f"{words} (n = {taken[0]})", call="", again=None)
+    return replace(found, claim=f"{words} (n = {taken[0]})", call="", again=None)

@@ -6,7 +6,9 @@ all noise that hides it is in sight; with more, what the order and the sampling 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +21,12 @@ from dpsco_verify.related import Task
 SIZES = (1, 2, 8, 32, 128)
 OUTLIER = 10.0
 
+_SCALES = (4.0, 0.25, 1.0)
+"""L on the first data sets, the next, and the next; D is its inverse, so that LD and the predictions stay."""
+
+_OBLIQUE = 4
+"""The dimension in which a record along no axis is as long as one on the line, and exactly so."""
+
 _LOSSES: dict[str, tuple[Loss, tuple[float, ...], tuple[float, ...], tuple[float, ...]]] = {
     # The loss; a record that pulls up, one that pulls down, and one that does not pull.
     "Linear": (Linear(), (1.0,), (-1.0,), (0.0,)),
@@ -28,6 +36,16 @@ _LOSSES: dict[str, tuple[Loss, tuple[float, ...], tuple[float, ...], tuple[float
     "Huber": (Huber(0.25), (1.0, 1.0), (1.0, -1.0), (0.0, 0.0)),
     "Quantile": (Quantile(0.5), (1.0, 1.0), (1.0, -1.0), (0.0, 0.0)),
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Pairs of neighbouring data sets for one task, with `n` records each; `words` say what is special about them."""
+
+    n: int
+    task: Task
+    pairs: list[tuple[FloatArray, FloatArray]]
+    words: str = ""
 
 
 class Instances:
@@ -44,28 +62,51 @@ class Instances:
     def __init__(self, loss: str, *, simplex: bool = False) -> None:
         self._loss, *records = _LOSSES[loss]
         self._simplex = simplex
-        padding = (0.0,) if simplex else ()
-        self._up, self._down, self._rest = (
-            np.array((record[0], *padding, *record[1:])) for record in records
-        )
+        self._up, self._down, self._rest = (self._record(record, 1) for record in records)
+        self._records = records
 
-    def task(self, dimension: int = 1) -> Task:
-        """Return the task; the dimension is the ball's."""
-        convex_set = Simplex(2) if self._simplex else L2Ball(np.zeros(dimension), 0.5)
-        return Task(self._loss, convex_set, 1.0)
+    def task(self, dimension: int = 1, *, scale: float = 1.0) -> Task:
+        """Return the task in a ball of this dimension, with L multiplied by `scale` and D divided by it."""
+        convex_set = Simplex(2) if self._simplex else L2Ball(np.zeros(dimension), 0.5 / scale)
+        return Task(self._loss, convex_set, scale)
+
+    def groups(self, sizes: Sequence[int]) -> list[Group]:
+        """Return the pairs for each number of records; one differs from another in L/D too, which noise may mistake."""
+        found = []
+        for n, scale in zip(sizes, _SCALES, strict=False):
+            pairs = [self._scaled(pair, scale) for pair in self.pairs(n)]
+            found.append(Group(n=n, task=self.task(scale=scale), pairs=pairs))
+        return found
 
     def pairs(self, n: int) -> list[tuple[FloatArray, FloatArray]]:
-        """Return pairs that differ in the first or the last of n records, the others resting or pulling down."""
-        places = (0,) if n == 1 else (0, n - 1)
-        shared = (self._rest,) if n == 1 else (self._rest, self._down)
-        return [self._pair(n, place, others) for others in shared for place in places]
+        """Return pairs that differ in the first or the last of n records, the others resting or pulling down.
 
-    def outliers(self, n: int) -> tuple[FloatArray, FloatArray]:
-        """Return a pair whose first record is ten times as long as it may be."""
-        first, second = self._pair(n, 0, self._rest)
-        for one in (first, second):
-            one[0, 0] *= OUTLIER
-        return first, second
+        A single record is replaced by its opposite, or by one that does not pull: noise that was scaled to the data
+        shows there.
+        """
+        if n == 1:
+            return [self._pair(1, 0, self._rest), (self._up[np.newaxis], self._rest[np.newaxis])]
+        return [self._pair(n, place, others) for others in (self._rest, self._down) for place in (0, n - 1)]
+
+    def outliers(self, sizes: Sequence[int]) -> list[Group]:
+        """Return pairs of which the first record is ten times as long as it may be.
+
+        With the fewest records it points along no axis, so that it matters how it is clipped; with the most, it
+        outweighs the others, so that it matters when.
+        """
+        found = []
+        for n, dimension in ((sizes[0], 1 if self._simplex else _OBLIQUE), (sizes[-1], 1)):
+            up, down, rest = (self._record(record, dimension) for record in self._records)
+            first, second = np.tile(rest, (n, 1)), np.tile(rest, (n, 1))
+            first[0], second[0] = up, down
+            for one in (first, second):
+                one[0, :dimension] *= OUTLIER
+            found.append(
+                Group(
+                    n=n, task=self.task(dimension), pairs=[(first, second)], words="gradients longer than L"
+                )
+            )
+        return found
 
     def ordered(self, n: int) -> FloatArray:
         """Return records that first pull up and then down: reversed, they pull down and then up."""
@@ -81,6 +122,19 @@ class Instances:
     def _pair(self, n: int, place: int, others: FloatArray) -> tuple[FloatArray, FloatArray]:
         first, second = np.tile(others, (n, 1)), np.tile(others, (n, 1))
         first[place], second[place] = self._up, self._down
+        return first, second
+
+    def _record(self, record: tuple[float, ...], dimension: int) -> FloatArray:
+        """Return a record whose features are as long as those of the one on the line, and alike in all directions."""
+        features = np.full(dimension, record[0] / math.sqrt(dimension))
+        return np.array((*features, *((0.0,) if self._simplex else ()), *record[1:]))
+
+    @staticmethod
+    def _scaled(pair: tuple[FloatArray, FloatArray], scale: float) -> tuple[FloatArray, FloatArray]:
+        """Return a pair on the line with its features multiplied."""
+        first, second = (one.copy() for one in pair)
+        first[:, 0] *= scale
+        second[:, 0] *= scale
         return first, second
 
 

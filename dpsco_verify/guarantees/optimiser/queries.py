@@ -8,11 +8,10 @@ from typing import Any, cast
 import numpy as np
 
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.auditing import AuditVerdict
 from dpsco_verify.execution import stream
 from dpsco_verify.guarantees.optimiser.fits import Optimiser, Place, RefusedError
 from dpsco_verify.guarantees.optimiser.risk import Instance
-from dpsco_verify.guarantees.result import GuaranteeResult
+from dpsco_verify.guarantees.result import GuaranteeResult, exact
 from dpsco_verify.problems import Loss
 from dpsco_verify.validation import require_positive
 
@@ -63,23 +62,12 @@ def judge_queries(
             told = f"on {instance.words} a run asked for {loss.queries:,} gradients, of {bound:,.6g} claimed"
     if not counted:
         return "it refused all instances"
-    violated = worst_ratio > 1.0
-    return GuaranteeResult(
-        kind="gradient_queries",
+    return exact(
         name=optimiser.name,
         claim="no run asks for more gradients than claimed",
-        verdict=AuditVerdict.VIOLATED if violated else AuditVerdict.NOT_VIOLATED,
         seen=told,
-        counterexample=told if violated else None,
-        detectable=None
-        if violated
-        else f"any excess in the {counted} runs that were counted would have been seen",
-        mdv=None,
-        log_e_value=None,
-        p_value=None,
-        alpha=0.0,
+        counterexample=told if worst_ratio > 1.0 else None,
+        detectable=f"any excess in the {counted} runs that were counted would have been seen",
         samples=counted,
         seed=seed,
-        call="",
-        seconds=0.0,
     )

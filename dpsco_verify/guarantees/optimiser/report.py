@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import ParamSpec
 
 from dpsco_verify.errors import InputError, no_truth_value
 from dpsco_verify.evidence import AuditVerdict
@@ -77,7 +80,7 @@ class OptimiserReport:
     epsilon: float
     delta: float
     seed: int
-    seconds: float = field(compare=False)
+    seconds: float = field(default=0.0, compare=False)
     again: Callable[[], OptimiserReport] | None = field(default=None, repr=False, compare=False)
 
     __bool__ = no_truth_value("report.verdict is AuditVerdict.NOT_VIOLATED")
@@ -154,3 +157,22 @@ class OptimiserReport:
                     f"  {t.problem:<24}{t.n:>7}{t.dimension:>4}{t.excess:>14.4g}{bound:>12}{ratio:>9}"
                 )
         return "\n".join(lines)
+
+
+P = ParamSpec("P")
+
+
+def repeatable(check: Callable[P, OptimiserReport]) -> Callable[P, OptimiserReport]:
+    """Let the report say how long its checks took, and repeat them."""
+
+    @functools.wraps(check)
+    def repeated(*arguments: P.args, **options: P.kwargs) -> OptimiserReport:
+        started = time.perf_counter()
+        report = check(*arguments, **options)
+        return replace(
+            report,
+            seconds=time.perf_counter() - started,
+            again=lambda: repeated(*arguments, **options),
+        )
+
+    return repeated

@@ -8,7 +8,6 @@ one is judged on fresh runs: by a betting e-process, as ``F(w) − min F`` lies 
 from __future__ import annotations
 
 import inspect
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,14 +15,13 @@ from typing import Any
 import numpy as np
 
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.auditing import AuditVerdict
 from dpsco_verify.errors import InputError
 from dpsco_verify.execution import stream
 from dpsco_verify.guarantees.mean_tests import BoundedMean, observe
 from dpsco_verify.guarantees.optimiser.bank import BankProblem
 from dpsco_verify.guarantees.optimiser.fits import Optimiser, Place, RefusedError
 from dpsco_verify.guarantees.optimiser.report import Trial
-from dpsco_verify.guarantees.result import POWER, GuaranteeResult, judged
+from dpsco_verify.guarantees.result import POWER, GuaranteeResult, exact, sampled
 from dpsco_verify.guarantees.witnesses import of_mean
 from dpsco_verify.related import Task
 from dpsco_verify.validation import require_integer, require_positive
@@ -176,7 +174,6 @@ def judge_risk(
     tried: int,
 ) -> GuaranteeResult:
     """Judge the claimed bound on fresh runs of one instance."""
-    started = time.perf_counter()
     high = width(instance)
     low = -max(instance.problem.minimum.gap, 1e-9 * high)
     test = BoundedMean(bound=bound, low=low, high=high, alpha=alpha)
@@ -196,30 +193,21 @@ def judge_risk(
     on = f"{instance.words}, L = {L:.4g}, D = {D:.4g}, ε = {epsilon:g}, δ = {delta:g}"
     of = f"{mean / bound:.3g} of the bound"
     seen = f"on {on} the mean excess risk of {observed.values.size:,} runs is {mean:.4g}, {of}"
-    return GuaranteeResult(
-        kind="risk",
+    return sampled(
         name=name,
         claim=f"E F(w) − min F ≤ {bound:.4g} on the worst of {tried} instances ({on})",
-        verdict=judged(
-            violated=decision.rejected, mdv=mdv, of_interest=min(2.0 * bound, 0.5 * (high - bound))
-        ),
         seen=seen,
-        counterexample=f"{seen} (p-value {decision.p_value:.3g}, seed {seed}); {instance.problem.why}"
-        if decision.rejected
-        else None,
-        detectable=None
-        if decision.rejected
-        else f"{samples:,} runs would have shown no larger risk with probability {POWER:g}"
-        if mdv is None
-        else f"a mean of {bound + mdv:.4g} there would have been found with probability {POWER:g}",
-        mdv=mdv,
-        log_e_value=decision.log_wealth,
+        more=f"; {instance.problem.why}",
+        violated=decision.rejected,
         p_value=decision.p_value,
+        log_e_value=decision.log_wealth,
         alpha=alpha,
+        mdv=mdv,
+        of_interest=min(2.0 * bound, 0.5 * (high - bound)),
+        would=f"a mean of {bound + (mdv or 0.0):.4g} there",
+        nothing=f"{samples:,} runs",
         samples=observed.values.size,
         seed=seed,
-        call="",
-        seconds=time.perf_counter() - started,
         figures={"mean_excess_risk": mean, "bound": bound},
         witness=of_mean(
             f"{name}: E F(w) - min F on {on}", observed.values, decision, bound=bound, low=low, high=high
@@ -230,24 +218,15 @@ def judge_risk(
 def judge_in_set(runs: Runs, *, name: str, seed: int) -> GuaranteeResult:
     """Judge, exactly, whether every output so far lies in W."""
     part = 1.0 - (1.0 - POWER) ** (1.0 / max(runs.total, 1))
-    return GuaranteeResult(
-        kind="in_set",
+    return exact(
         name=name,
         claim="w lies in W",
-        verdict=AuditVerdict.NOT_VIOLATED if runs.outside is None else AuditVerdict.VIOLATED,
         seen=f"all {runs.total:,} points that it returned on the bank lie in W",
         counterexample=runs.outside,
-        detectable=None
-        if runs.outside is not None
-        else f"runs that leave W with probability {part:.3g} would have been met with probability {POWER:g}",
-        mdv=None if runs.outside is not None else part,
-        log_e_value=None,
-        p_value=None,
-        alpha=0.0,
+        detectable=f"runs that leave W with probability {part:.3g} would have been met with probability {POWER:g}",
+        mdv=part,
         samples=runs.total,
         seed=seed,
-        call="",
-        seconds=0.0,
     )
 
 
