@@ -9,12 +9,12 @@ import pytest
 
 from dpsco_verify.algorithm import Options
 from dpsco_verify.algorithm.conformance.checks.draws import (
-    REPEAT_DRAWS,
-    REPORTED_DRAWS,
-    STOPPING_RULE,
-    UNIFORM_DRAWS,
     _detectable,
     _uniform_cells,
+    repeat_draws,
+    reported_draws,
+    stopping_rule,
+    uniform_draws,
 )
 from dpsco_verify.algorithm.conformance.problems import LINEAR, LINEAR_ODD
 from dpsco_verify.inference import binomial
@@ -79,16 +79,16 @@ def test_every_place_counts_and_the_level_is_shared_with_the_reading():
     """The first new point is as it should be, and the second is 0 where it can be; steps without one do not count."""
     bench = Written([points(k % 8, None, 1 if k % 8 == 0 else 0, 7 - k % 2) for k in range(40)])
     bench.by_problem[LINEAR.name][0] = points(0, 1)
-    found = UNIFORM_DRAWS.judge(bench, 0.01)
+    found = uniform_draws.judge(bench, 0.01)
     assert found.violated is True
     assert "point 0 came at place 2 in 35 of 40 runs" in found.detail
     assert bench.levels == [0.005]
     # 35 of 40 at 1/8: the smallest level that alarms has half of it over 2 · 8 · 2 tests
     least = 2 * 32 * binomial.p_value(35, 40, null_probability=1 / 8)
-    assert UNIFORM_DRAWS.judge(bench, 0.999 * least).violated is False
-    assert UNIFORM_DRAWS.judge(bench, 1.001 * least).violated is True
+    assert uniform_draws.judge(bench, 0.999 * least).violated is False
+    assert uniform_draws.judge(bench, 1.001 * least).violated is True
     bench.by_problem[LINEAR.name][1] = None
-    assert UNIFORM_DRAWS.judge(bench, 0.01).violated is None
+    assert uniform_draws.judge(bench, 0.01).violated is None
 
 
 def test_a_point_used_twice_in_a_run_alarms_and_in_two_runs_it_does_not():
@@ -103,7 +103,7 @@ def test_a_point_used_twice_in_a_run_alarms_and_in_two_runs_it_does_not():
             radius=lambda _, alpha: alpha,
             runs=lambda _: [None] * 2,
         )
-        return REPEAT_DRAWS.judge(bench, 0.01).violated
+        return repeat_draws.judge(bench, 0.01).violated
 
     assert judged([0, 0, 0, 1, 1], [1, 0, 2, 1, 0]) is False
     assert judged([0, 0, 0, 1, 1], [1, 0, 1, 1, 0]) is True
@@ -120,7 +120,7 @@ def test_a_point_used_twice_in_a_run_alarms_and_in_two_runs_it_does_not():
 )
 def test_a_run_of_eight_points_ends_with_the_fifth(run, detail):
     bench = Written([run], odd=[points(6, 5, None, 4, 3)])
-    found = STOPPING_RULE.judge(bench, 0.01)
+    found = stopping_rule.judge(bench, 0.01)
     assert found.violated is (detail is not None)
     assert detail is None or f"(n = 8: {detail}, where 5 points is right)" in found.detail
     assert bench.levels == [0.005, 0.005]  # two problems
@@ -129,12 +129,12 @@ def test_a_run_of_eight_points_ends_with_the_fifth(run, detail):
 def test_draws_that_are_told_as_they_were_used_must_be_uniform_too():
     draws = [np.array([[k], [k], [3 if k != 3 else 4], [7 - k // 4]]) for k in range(3)] * 20
     uses = [points(k, None, 3, 7) for k in range(3)] * 20
-    found = REPORTED_DRAWS.judge(Written(uses, draws=draws), 0.01)
+    found = reported_draws.judge(Written(uses, draws=draws), 0.01)
     assert found.detail.startswith("0 steps do not use")
     assert found.violated is True
     fair = [np.array([[k], [k]]) for k in range(8)] * 5
     bench = Written([points(k, None) for k in range(8)] * 5, draws=fair)
-    assert REPORTED_DRAWS.judge(bench, 0.01).violated is False
+    assert reported_draws.judge(bench, 0.01).violated is False
     assert bench.levels == [0.005]
     bench.by_problem[LINEAR.name][0] = points(0, 0)
-    assert REPORTED_DRAWS.judge(bench, 0.01).violated is True
+    assert reported_draws.judge(bench, 0.01).violated is True

@@ -107,3 +107,10 @@ class Check:
             alpha=0.0 if self.exact else alpha,
             runs=outcome.runs,
         )
+
+
+def check(
+    id_: str, null: str, *, exact: bool = False, batched: bool = False
+) -> Callable[[Callable[[Bench, float], Outcome | str]], Check]:
+    """Make a check of the judge that follows."""
+    return lambda judge: Check(id=id_, null=null, judge=judge, exact=exact, batched=batched)

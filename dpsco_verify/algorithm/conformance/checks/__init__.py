@@ -1,51 +1,29 @@
 """The checks, cheap ones first."""
 
 from dpsco_verify.algorithm.conformance.check import Check
-from dpsco_verify.algorithm.conformance.checks.draws import (
-    REPEAT_DRAWS,
-    REPORTED_DRAWS,
-    STOPPING_RULE,
-    STOPPING_TIME,
-    UNIFORM_DRAWS,
-)
-from dpsco_verify.algorithm.conformance.checks.gradients import BATCH_CLIPPING, BATCH_MEAN, CLIPPING, GRADIENT
-from dpsco_verify.algorithm.conformance.checks.noise import (
-    COORDINATE_INDEPENDENCE,
-    NOISE_LAW,
-    NOISE_ON_REPEATS,
-    NOISE_SCALE,
-    RUN_INDEPENDENCE,
-    STEP_INDEPENDENCE,
-)
-from dpsco_verify.algorithm.conformance.checks.privacy import SINGLE_STEP_PRIVACY
-from dpsco_verify.algorithm.conformance.checks.steps import (
-    AVERAGE,
-    INITIAL_POINT,
-    ITERATES_IN_SET,
-    PROJECTION,
-)
+from dpsco_verify.algorithm.conformance.checks import draws, gradients, noise, privacy, steps
 
 CHECKS: tuple[Check, ...] = (
-    INITIAL_POINT,
-    ITERATES_IN_SET,
-    PROJECTION,
-    GRADIENT,
-    REPEAT_DRAWS,
-    CLIPPING,
-    BATCH_MEAN,
-    BATCH_CLIPPING,
-    STOPPING_RULE,
-    STOPPING_TIME,
-    UNIFORM_DRAWS,
-    REPORTED_DRAWS,
-    AVERAGE,
-    NOISE_SCALE,
-    NOISE_LAW,
-    NOISE_ON_REPEATS,
-    STEP_INDEPENDENCE,
-    COORDINATE_INDEPENDENCE,
-    RUN_INDEPENDENCE,
-    SINGLE_STEP_PRIVACY,
+    steps.initial_point,
+    steps.iterates_in_set,
+    steps.projection,
+    gradients.gradient,
+    draws.repeat_draws,
+    gradients.clipping,
+    gradients.batch_mean,
+    gradients.batch_clipping,
+    draws.stopping_rule,
+    draws.stopping_time,
+    draws.uniform_draws,
+    draws.reported_draws,
+    steps.average,
+    noise.noise_scale,
+    noise.noise_law,
+    noise.noise_on_repeats,
+    noise.step_independence,
+    noise.coordinate_independence,
+    noise.run_independence,
+    privacy.single_step_privacy,
 )
 
 __all__ = ["CHECKS"]

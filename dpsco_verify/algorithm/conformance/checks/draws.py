@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from dpsco_verify.algorithm.conformance.bench import Bench
-from dpsco_verify.algorithm.conformance.check import Check, Outcome
+from dpsco_verify.algorithm.conformance.check import Outcome, check
 from dpsco_verify.algorithm.conformance.explanation import first_uses
 from dpsco_verify.algorithm.conformance.problems import LINEAR, LINEAR_ODD
 from dpsco_verify.algorithm.stopping_law import mean_iterations, survival
@@ -17,7 +17,8 @@ from dpsco_verify.arrays import FloatArray, IntArray
 from dpsco_verify.inference import binomial, goodness_of_fit
 
 
-def _repeat_draws(bench: Bench, alpha: float) -> Outcome:
+@check("repeat-draws", "no point is used twice in a run")
+def repeat_draws(bench: Bench, alpha: float) -> Outcome:
     """Judge that repeat draws use no gradient: within a run no point is used twice."""
     steps, explanation = bench.steps(LINEAR), bench.explained(LINEAR)
     known = explanation.known(bench.radius(LINEAR, alpha=alpha))
@@ -40,10 +41,8 @@ def _repeat_draws(bench: Bench, alpha: float) -> Outcome:
     )
 
 
-REPEAT_DRAWS = Check(id="repeat-draws", null="no point is used twice in a run", judge=_repeat_draws)
-
-
-def _stopping_rule(bench: Bench, alpha: float) -> Outcome:
+@check("stopping-rule", "a run stops as soon as the stated number of distinct points has been used")
+def stopping_rule(bench: Bench, alpha: float) -> Outcome:
     """Judge that a run stops as soon as the stated number of distinct points has been used, and not before."""
     wrong, unknown, runs = 0, 0, 0
     parts = []
@@ -74,14 +73,8 @@ def _stopping_rule(bench: Bench, alpha: float) -> Outcome:
     )
 
 
-STOPPING_RULE = Check(
-    id="stopping-rule",
-    null="a run stops as soon as the stated number of distinct points has been used",
-    judge=_stopping_rule,
-)
-
-
-def _stopping_time(bench: Bench, alpha: float) -> Outcome:
+@check("stopping-time", "the number of iterations has the exact law of the stopping time")
+def stopping_time(bench: Bench, alpha: float) -> Outcome:
     """Judge the number of iterations by its exact law, that of drawing uniformly with replacement.
 
     By the Dvoretzky–Kiefer–Wolfowitz inequality against :mod:`dpsco_verify.algorithm.stopping_law`.
@@ -106,13 +99,6 @@ def _stopping_time(bench: Bench, alpha: float) -> Outcome:
         detectable=f"a distance of {least:.3g} between the distribution functions",
         runs=len(runs),
     )
-
-
-STOPPING_TIME = Check(
-    id="stopping-time",
-    null="the number of iterations has the exact law of the stopping time",
-    judge=_stopping_time,
-)
 
 
 _SIDES: tuple[Literal["less", "greater"], ...] = ("less", "greater")
@@ -156,7 +142,8 @@ def _detectable(runs: int, n: int, level: float) -> tuple[float, float]:
     return max(0.0, 1.0 / n - below), 1.0 / n + above
 
 
-def _uniform_draws(bench: Bench, alpha: float) -> Outcome:
+@check("uniform-draws", "the k-th new point of a run is uniform on all points")
+def uniform_draws(bench: Bench, alpha: float) -> Outcome:
     """Judge that the k-th new point of a run is each of the n points with probability 1/n.
 
     Exact binomial tests, one for each k and point, two-sided, their level split equally.
@@ -174,12 +161,8 @@ def _uniform_draws(bench: Bench, alpha: float) -> Outcome:
     return _uniform_cells(np.array([order[:places] for order in read]), LINEAR.n, alpha=alpha / 2.0)
 
 
-UNIFORM_DRAWS = Check(
-    id="uniform-draws", null="the k-th new point of a run is uniform on all points", judge=_uniform_draws
-)
-
-
-def _reported_draws(bench: Bench, alpha: float) -> Outcome | str:
+@check("reported-draws", "the reported draws are those that were used, and uniform")
+def reported_draws(bench: Bench, alpha: float) -> Outcome | str:
     """Judge that the reported draws are those that the steps show, and uniform.
 
     A fresh draw is the point that the step used and a repeat draw is one used before; and as a run makes at least as
@@ -208,10 +191,3 @@ def _reported_draws(bench: Bench, alpha: float) -> Outcome | str:
         detectable=f"one step that does not fit its draw, or, at one place, {cells.detectable}",
         runs=len(runs),
     )
-
-
-REPORTED_DRAWS = Check(
-    id="reported-draws",
-    null="the reported draws are those that were used, and uniform",
-    judge=_reported_draws,
-)

@@ -7,12 +7,13 @@ from collections import Counter
 import numpy as np
 
 from dpsco_verify.algorithm.conformance.bench import Bench
-from dpsco_verify.algorithm.conformance.check import Check, Outcome
+from dpsco_verify.algorithm.conformance.check import Outcome, check
 from dpsco_verify.algorithm.conformance.gaussian import detectable_shift
 from dpsco_verify.algorithm.conformance.problems import BATCH, BATCH_OUTLIER, CURVED, LINEAR, OUTLIERS
 
 
-def _gradient(bench: Bench, alpha: float) -> Outcome:
+@check("gradient", "each step uses the subgradient at the current iterate of one point, or none")
+def gradient(bench: Bench, alpha: float) -> Outcome:
     """Judge that each step is η times the subgradient at the current iterate, of one point or of none, plus the noise.
 
     Where the gradients are those of the points and where they depend on the iterate, without projection.
@@ -38,14 +39,8 @@ def _gradient(bench: Bench, alpha: float) -> Outcome:
     )
 
 
-GRADIENT = Check(
-    id="gradient",
-    null="each step uses the subgradient at the current iterate of one point, or none",
-    judge=_gradient,
-)
-
-
-def _clipping(bench: Bench, alpha: float) -> Outcome:
+@check("clipping", "no step uses a gradient longer than L")
+def clipping(bench: Bench, alpha: float) -> Outcome:
     """Judge that no step uses a gradient longer than L, also where the data break the Lipschitz bound.
 
     Such data may be refused. A refusal is taken as a statement of the domain on which the privacy guarantee is meant:
@@ -67,10 +62,12 @@ def _clipping(bench: Bench, alpha: float) -> Outcome:
     )
 
 
-CLIPPING = Check(id="clipping", null="no step uses a gradient longer than L", judge=_clipping)
-
-
-def _batch_mean(bench: Bench, alpha: float) -> Outcome:
+@check(
+    "batch-mean",
+    "each step of batches uses the mean subgradient of the fresh points among m distinct ones",
+    batched=True,
+)
+def batch_mean(bench: Bench, alpha: float) -> Outcome:
     """Judge that with m > 1 a step uses the mean of the subgradients at those points of its batch that are fresh.
 
     So every step shows the mean over a set of at most m points, no point is used twice, and the first step, where all
@@ -102,15 +99,8 @@ def _batch_mean(bench: Bench, alpha: float) -> Outcome:
     )
 
 
-BATCH_MEAN = Check(
-    id="batch-mean",
-    null="each step of batches uses the mean subgradient of the fresh points among m distinct ones",
-    judge=_batch_mean,
-    batched=True,
-)
-
-
-def _batch_clipping(bench: Bench, alpha: float) -> Outcome:
+@check("batch-clipping", "each subgradient of a batch is clipped to length L before the mean", batched=True)
+def batch_clipping(bench: Bench, alpha: float) -> Outcome:
     """Judge that in a batch each subgradient is clipped to length L by itself, or the data are refused.
 
     Clipped afterwards, one outlier decides the mean's direction, and the step's sensitivity is 2L, not 2L/m.
@@ -130,11 +120,3 @@ def _batch_clipping(bench: Bench, alpha: float) -> Outcome:
         detectable=f"an error of {shift * BATCH_OUTLIER.noise:.3g} in one step's gradient",
         runs=total,
     )
-
-
-BATCH_CLIPPING = Check(
-    id="batch-clipping",
-    null="each subgradient of a batch is clipped to length L before the mean",
-    judge=_batch_clipping,
-    batched=True,
-)

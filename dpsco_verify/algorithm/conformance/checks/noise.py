@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from dpsco_verify.algorithm.conformance.bench import Bench
-from dpsco_verify.algorithm.conformance.check import ROUNDING, Check, Outcome
+from dpsco_verify.algorithm.conformance.check import ROUNDING, Outcome, check
 from dpsco_verify.algorithm.conformance.gaussian import (
     detectable_correlation,
     detectable_scales,
@@ -41,7 +41,8 @@ def _judge_scales(samples: dict[str, FloatArray], *, alpha: float, runs: int) ->
     )
 
 
-def _noise_scale(bench: Bench, alpha: float) -> Outcome:
+@check("noise-scale", "each coordinate of the noise has the stated standard deviation")
+def noise_scale(bench: Bench, alpha: float) -> Outcome:
     """Judge the standard deviation of the noise as a whole, in each coordinate, and with batches.
 
     Exact χ² tests, two-sided, their level split equally.
@@ -56,14 +57,8 @@ def _noise_scale(bench: Bench, alpha: float) -> Outcome:
     return _judge_scales(samples, alpha=alpha, runs=runs)
 
 
-NOISE_SCALE = Check(
-    id="noise-scale",
-    null="each coordinate of the noise has the stated standard deviation",
-    judge=_noise_scale,
-)
-
-
-def _noise_law(bench: Bench, alpha: float) -> Outcome:
+@check("noise-law", "each coordinate of the noise is normal")
+def noise_law(bench: Bench, alpha: float) -> Outcome:
     """Judge that each coordinate of the noise is normal with mean 0 and the stated standard deviation.
 
     By the probability transform Φ the noise is uniform; cut into equal bins it is a uniform integer, exactly, which is
@@ -84,10 +79,8 @@ def _noise_law(bench: Bench, alpha: float) -> Outcome:
     )
 
 
-NOISE_LAW = Check(id="noise-law", null="each coordinate of the noise is normal", judge=_noise_law)
-
-
-def _noise_on_repeats(bench: Bench, alpha: float) -> Outcome:
+@check("noise-on-repeats", "repeat steps have the same noise as fresh steps")
+def noise_on_repeats(bench: Bench, alpha: float) -> Outcome:
     """Judge that fresh steps and repeat steps have noise of the same, stated standard deviation.
 
     Which is which is read off the steps; exact χ² tests of both, two-sided.
@@ -108,11 +101,6 @@ def _noise_on_repeats(bench: Bench, alpha: float) -> Outcome:
         )
     noise = explanation.residual / LINEAR.noise
     return _judge_scales({"repeats": noise[~fresh], "fresh": noise[fresh]}, alpha=alpha / 2.0, runs=runs)
-
-
-NOISE_ON_REPEATS = Check(
-    id="noise-on-repeats", null="repeat steps have the same noise as fresh steps", judge=_noise_on_repeats
-)
 
 
 def repeated_rows(rows: FloatArray) -> IntArray:
@@ -151,7 +139,8 @@ def _judge_independence(
     )
 
 
-def _step_independence(bench: Bench, alpha: float) -> Outcome:
+@check("step-independence", "the noise of the steps of a run is independent")
+def step_independence(bench: Bench, alpha: float) -> Outcome:
     """Judge that the noise of a run's neighbouring steps is uncorrelated, and no noise vector comes twice."""
     noise = bench.noise(NOISE)
     return _judge_independence(
@@ -164,12 +153,8 @@ def _step_independence(bench: Bench, alpha: float) -> Outcome:
     )
 
 
-STEP_INDEPENDENCE = Check(
-    id="step-independence", null="the noise of the steps of a run is independent", judge=_step_independence
-)
-
-
-def _coordinate_independence(bench: Bench, alpha: float) -> Outcome:
+@check("coordinate-independence", "the coordinates of the noise are independent")
+def coordinate_independence(bench: Bench, alpha: float) -> Outcome:
     """Judge that neighbouring coordinates of the noise are uncorrelated, and no vector repeats one number."""
     noise = np.concatenate(bench.noise(NOISE))
     # One pair of equal numbers is no proof: among many coordinates two may be close. All of a vector's are.
@@ -184,14 +169,8 @@ def _coordinate_independence(bench: Bench, alpha: float) -> Outcome:
     )
 
 
-COORDINATE_INDEPENDENCE = Check(
-    id="coordinate-independence",
-    null="the coordinates of the noise are independent",
-    judge=_coordinate_independence,
-)
-
-
-def _run_independence(bench: Bench, alpha: float) -> Outcome:
+@check("run-independence", "the noise of different runs is independent")
+def run_independence(bench: Bench, alpha: float) -> Outcome:
     """Judge that the noise of a run is uncorrelated with the next one's, and comes in no other run."""
     noise = bench.noise(NOISE)
     owner = np.repeat(np.arange(len(noise)), [len(run) for run in noise])
@@ -206,8 +185,3 @@ def _run_independence(bench: Bench, alpha: float) -> Outcome:
         runs=len(noise),
         same=lambda count: f"{count} noise vectors came again in another run",
     )
-
-
-RUN_INDEPENDENCE = Check(
-    id="run-independence", null="the noise of different runs is independent", judge=_run_independence
-)

@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 
 from dpsco_verify.algorithm.conformance.bench import Bench
-from dpsco_verify.algorithm.conformance.check import Check, Outcome
+from dpsco_verify.algorithm.conformance.check import Outcome, check
 from dpsco_verify.algorithm.conformance.problems import LIPSCHITZ, WIDE, Problem
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing import AuditVerdict, audit
@@ -65,7 +65,9 @@ class FirstStep:
         return increments
 
 
-def _single_step_privacy(bench: Bench, alpha: float) -> Outcome:
+@check("single-step-privacy", "the first step has at most the exact δ(ε) of one step with the stated noise")
+def single_step_privacy(bench: Bench, alpha: float) -> Outcome:
+    """Judge the first step by an audit at the exact δ(ε)."""
     result = audit(
         FirstStep(bench=bench),
         PAIR.data,
@@ -91,10 +93,3 @@ def _single_step_privacy(bench: Bench, alpha: float) -> Outcome:
         detectable=detectable,
         runs=2 * (result.samples if result.samples_to_decision is None else result.samples_to_decision),
     )
-
-
-SINGLE_STEP_PRIVACY = Check(
-    id="single-step-privacy",
-    null="the first step has at most the exact δ(ε) of one step with the stated noise",
-    judge=_single_step_privacy,
-)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from dpsco_verify.algorithm.conformance.bench import Bench
-from dpsco_verify.algorithm.conformance.check import ROUNDING, Check, Outcome
+from dpsco_verify.algorithm.conformance.check import ROUNDING, Outcome, check
 from dpsco_verify.algorithm.conformance.explanation import first_uses, possible_gradients
 from dpsco_verify.algorithm.conformance.gaussian import detectable_shift
 from dpsco_verify.algorithm.conformance.problems import BOUNDED, LINEAR
 from dpsco_verify.algorithm.options import Averaging
 
 
-def _initial_point(bench: Bench, alpha: float) -> Outcome:
+@check("initial-point", "the first iterate is the given w_1", exact=True)
+def initial_point(bench: Bench, alpha: float) -> Outcome:
     """Judge exactly that ``w_1`` is the initial point that was given."""
     del alpha
     furthest, runs = 0.0, 0
@@ -28,12 +29,8 @@ def _initial_point(bench: Bench, alpha: float) -> Outcome:
     )
 
 
-INITIAL_POINT = Check(
-    id="initial-point", null="the first iterate is the given w_1", judge=_initial_point, exact=True
-)
-
-
-def _iterates_in_set(bench: Bench, alpha: float) -> Outcome:
+@check("iterates-in-set", "all iterates and the output lie in W", exact=True)
+def iterates_in_set(bench: Bench, alpha: float) -> Outcome:
     """Judge exactly that all iterates, and the output, lie in W."""
     del alpha
     runs = bench.runs(BOUNDED)
@@ -54,12 +51,8 @@ def _iterates_in_set(bench: Bench, alpha: float) -> Outcome:
     )
 
 
-ITERATES_IN_SET = Check(
-    id="iterates-in-set", null="all iterates and the output lie in W", judge=_iterates_in_set, exact=True
-)
-
-
-def _projection(bench: Bench, alpha: float) -> Outcome:
+@check("projection", "each step ends in the projection onto W of the gradient step")
+def projection(bench: Bench, alpha: float) -> Outcome:
     """Judge that ``w_{t+1}`` is the projection of the noisy gradient step onto W.
 
     Projections do not expand, so ``‖P(w − η(g + ξ)) − P(w − ηg)‖ ≤ η‖ξ‖``: a right step ends within η times the longest
@@ -86,12 +79,8 @@ def _projection(bench: Bench, alpha: float) -> Outcome:
     )
 
 
-PROJECTION = Check(
-    id="projection", null="each step ends in the projection onto W of the gradient step", judge=_projection
-)
-
-
-def _average(bench: Bench, alpha: float) -> Outcome:
+@check("average", "the output is the average of the iterates that the reading names")
+def average(bench: Bench, alpha: float) -> Outcome:
     """Judge that the output is the average that the reading asks for, of iterates that are seen.
 
     The corrected reading averages ``w_t`` over the times t at which a fresh point was used, the literal one ``w_j``
@@ -124,8 +113,3 @@ def _average(bench: Bench, alpha: float) -> Outcome:
         detectable=f"one output that is off by more than {ROUNDING:g}, relatively",
         runs=len(runs),
     )
-
-
-AVERAGE = Check(
-    id="average", null="the output is the average of the iterates that the reading names", judge=_average
-)
