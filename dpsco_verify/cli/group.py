@@ -16,10 +16,9 @@ import click
 from dpsco_verify.cli.account import account
 from dpsco_verify.cli.audit import audit
 from dpsco_verify.cli.calibrate import calibrate
-from dpsco_verify.cli.claims import claims, papers
+from dpsco_verify.cli.claims import claims, explain, papers
 from dpsco_verify.cli.compare import compare
 from dpsco_verify.cli.completion import completion
-from dpsco_verify.cli.explain import explain
 from dpsco_verify.cli.gate import gate
 from dpsco_verify.cli.history import history
 from dpsco_verify.cli.museum import museum

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from dpsco_verify.comparison.families import FAMILIES, REFERENCES
 from dpsco_verify.comparison.plan import ComparisonPlan
 from dpsco_verify.comparison.problems import PROBLEMS
+from dpsco_verify.comparison.systems import FAMILIES, REFERENCES
 from dpsco_verify.evidence.comparison import CellRecord, CellState
 from dpsco_verify.evidence.plots import Axis, LinePanel, PanelPlot, Scale, Series
 from dpsco_verify.related.catalogue import SYSTEMS

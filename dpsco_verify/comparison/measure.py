@@ -11,7 +11,7 @@ import numpy as np
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.comparison.problems import PROBLEMS, ComparisonProblem
-from dpsco_verify.comparison.work import nominal_seconds
+from dpsco_verify.comparison.systems import nominal_seconds
 from dpsco_verify.evidence.comparison import CellState
 from dpsco_verify.execution import stream
 from dpsco_verify.problems import Population
@@ -69,7 +69,7 @@ def measure_system(
 ) -> tuple[Cell, ...]:
     """Run a system at each place.
 
-    A place at which its nominal cost (:func:`~dpsco_verify.comparison.work.nominal_seconds`, no clock) is above
+    A place at which its nominal cost (:func:`~dpsco_verify.comparison.systems.nominal_seconds`, no clock) is above
     `most_seconds` is left out, and so is one where a condition of the source is not met.
     """
     chosen, setting = SYSTEMS[system], PROBLEMS[problem]

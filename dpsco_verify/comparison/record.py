@@ -9,8 +9,8 @@ from dpsco_verify.comparison.drawings import comparison_plots
 from dpsco_verify.comparison.measure import Cell, DesignPoint
 from dpsco_verify.comparison.plan import ComparisonPlan
 from dpsco_verify.comparison.problems import PROBLEMS
-from dpsco_verify.comparison.rates import RATES
 from dpsco_verify.comparison.statistics import changes, exponent, mean_interval
+from dpsco_verify.comparison.systems import RATES
 from dpsco_verify.evidence import AuditVerdict
 from dpsco_verify.evidence.comparison import (
     CellRecord,

@@ -14,8 +14,13 @@ from typing import Any
 import numpy as np
 
 from dpsco_verify.arrays import ArrayLike, FloatArray
-from dpsco_verify.faults.mechanisms.counts import Attributes, attribute_counts
-from dpsco_verify.faults.mechanisms.selection import ExponentialMechanism, NoisyMax, PermuteAndFlip
+from dpsco_verify.faults.mechanisms.selection import (
+    Attributes,
+    ExponentialMechanism,
+    NoisyMax,
+    PermuteAndFlip,
+    attribute_counts,
+)
 from dpsco_verify.faults.mechanisms.sparse_vector import ABOVE, BELOW, NOT_ASKED, SparseVector
 
 Law = Mapping[Any, float]

@@ -12,7 +12,6 @@ from dpsco_verify.related.batch_sensitivity import ROUNDING
 from dpsco_verify.related.budget import Guarantee, PrivacyBudget
 from dpsco_verify.related.conditions import Condition, at_most_epsilon, positive_delta
 from dpsco_verify.related.one_pass import Steps, repeated, take_steps
-from dpsco_verify.related.sampled_composition import composed_epsilon
 from dpsco_verify.related.step_conditions import bounded_problem, enough_points
 from dpsco_verify.related.system import Calibration, Fit, Sensitivity, System
 from dpsco_verify.related.task import Task
@@ -32,7 +31,7 @@ class NoisySgdErm(System):
     **Privacy.** ``n∇f(w, z_i)`` has sensitivity 2nL to the drawn point. A step that knows the point is (ε',
     δ')-private; drawing it out of n makes that about ``(2ε'/n, δ'/n)`` for ε' ≤ 1, and strong composition over n²
     steps gives (ε, δ). The source's one-step level is ``ε/(2√log(1/δ))``, whence the condition ``ε ≤ 2√log(1/δ)``.
-    The figure ``ε proven`` is what :func:`~dpsco_verify.related.sampled_composition.composed_epsilon` shows with
+    The figure ``ε proven`` is what :func:`~dpsco_verify.related.noisy_sgd_erm.composed_epsilon` shows with
     exact one-step amplification; it is below ε for ε ≤ 1, and above it near the end of the source's range, where that
     chain does not close.
 
@@ -191,7 +190,7 @@ class ShortScaledNoisySgdErm(ShortNoisySgdErm):
 
     **Privacy.** One step has the ratio ``μ = 2nL/σ ≈ d^{1/4}/√(8 log(n/δ) log(1/δ))`` of sensitivity to noise, no
     longer small in n. The condition is that subsampling and composition prove ε with it
-    (:func:`~dpsco_verify.related.sampled_composition.composed_epsilon`), which excludes large d.
+    (:func:`~dpsco_verify.related.noisy_sgd_erm.composed_epsilon`), which excludes large d.
     """
 
     id = "noisy-sgd-erm-short-scaled"
@@ -221,3 +220,20 @@ def _noise_over_root_steps(task: Task, n: int, budget: PrivacyBudget) -> float:
     """Return ``L√(32 log(n/δ) log(1/δ))/ε``."""
     logs = (math.log(n) + budget.log_inverse_delta) * budget.log_inverse_delta
     return task.lipschitz * math.sqrt(32.0 * logs) / budget.epsilon
+
+
+def composed_epsilon(*, steps: int, n: int, mu: float, delta: float) -> float:
+    """Return an ε with which `steps` adaptive Gaussian answers, each about one of n points drawn anew, are private.
+
+    That is (ε, δ)-private. With `mu` the sensitivity to the drawn point over the standard deviation, an answer
+    about a fixed point is ``(μ²/2 + μ√(2 log(1/(2δ'))), δ')``-private by the tail of the privacy loss; drawing
+    the point turns (ε', δ') into ``(log(1 + (e^ε' − 1)/n), δ'/n)`` (Balle, Barthe and Gaboardi 2018, Theorem 9,
+    replace-one), and ``ε₀√(2T log(1/δ'')) + Tε₀(e^ε₀ − 1)`` composes T of them (Dwork, Rothblum and Vadhan 2010,
+    Theorem III.3). δ is halved between ``Tδ'/n`` and δ''.
+    """
+    inner_delta = min(0.5 * n * delta / steps, 0.5)
+    inner = 0.5 * mu * mu + mu * math.sqrt(2.0 * -math.log(2.0 * inner_delta))
+    if inner > 700.0:
+        return math.inf
+    epsilon = math.log1p(math.expm1(inner) / n)
+    return epsilon * math.sqrt(2.0 * steps * math.log(2.0 / delta)) + steps * epsilon * math.expm1(epsilon)

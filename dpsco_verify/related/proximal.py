@@ -7,8 +7,8 @@ import numpy as np
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.errors import InputError
 from dpsco_verify.problems import Huber, Linear, LinearPredictorLoss, Loss
+from dpsco_verify.problems.losses.linear_predictor import PiecewiseLinearLoss
 from dpsco_verify.problems.losses.loss import inner_product
-from dpsco_verify.problems.losses.piecewise_linear import PiecewiseLinearLoss
 from dpsco_verify.related.task import Task
 
 _HALVINGS = 60

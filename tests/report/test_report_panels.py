@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from dpsco_verify.comparison.families import FAMILIES, REFERENCES
+from dpsco_verify.comparison.systems import FAMILIES, REFERENCES
 from dpsco_verify.evidence import Axis, LinePanel, Series
 from dpsco_verify.related.catalogue import SYSTEMS
 from dpsco_verify.reporting.drawing.curves import decade_ticks, plain_ticks, visible

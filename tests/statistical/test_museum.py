@@ -15,11 +15,15 @@ import pytest
 from dpsco_verify.auditing import AuditVerdict
 from dpsco_verify.faults import EXHIBITS, Exhibit, ExhibitKind, run_museum
 from dpsco_verify.faults.laws import discrete_laplace_tail
-from dpsco_verify.faults.mechanisms.additive import DiscreteLaplaceCount, GaussianSum, LaplaceSum
+from dpsco_verify.faults.mechanisms.additive import (
+    DiscreteLaplaceCount,
+    GaussianSum,
+    GradientStep,
+    LaplaceSum,
+)
 from dpsco_verify.faults.mechanisms.floating_point import GridLaplace, NaiveLaplace
-from dpsco_verify.faults.mechanisms.gradient_step import GradientStep
-from dpsco_verify.faults.mechanisms.output_form import SelectedMean
 from dpsco_verify.faults.mechanisms.private_fit import FitFault, PrivateFit
+from dpsco_verify.faults.mechanisms.release import SelectedMean
 from dpsco_verify.faults.mechanisms.selection import (
     ExponentialMechanism,
     NoisyMax,

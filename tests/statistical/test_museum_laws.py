@@ -21,12 +21,12 @@ from dpsco_verify.faults.exhibits.additive import gradients
 from dpsco_verify.faults.mechanisms.additive import (
     DiscreteLaplaceCount,
     GaussianSum,
+    GradientStep,
     LaplaceSum,
     UnclippedPath,
 )
 from dpsco_verify.faults.mechanisms.floating_point import GridLaplace, NaiveLaplace
-from dpsco_verify.faults.mechanisms.gradient_step import GradientStep
-from dpsco_verify.faults.mechanisms.output_form import NoisyRecords, SelectedMean
+from dpsco_verify.faults.mechanisms.release import NoisyRecords, SelectedMean, SumOfSquares, ThresholdRelease
 from dpsco_verify.faults.mechanisms.selection import (
     ExponentialMechanism,
     NoisyMax,
@@ -34,8 +34,6 @@ from dpsco_verify.faults.mechanisms.selection import (
     RandomisedResponse,
 )
 from dpsco_verify.faults.mechanisms.sparse_vector import SparseVector, algorithm
-from dpsco_verify.faults.mechanisms.sum_of_squares import SumOfSquares
-from dpsco_verify.faults.mechanisms.threshold_release import ThresholdRelease
 
 pytestmark = pytest.mark.slow  # samples of every exhibit
 

@@ -11,8 +11,7 @@ from dpsco_verify.comparison.measure import DesignPoint, measure_system
 from dpsco_verify.comparison.plan import Study
 from dpsco_verify.comparison.problems import PROBLEMS
 from dpsco_verify.comparison.questions import noise_of_schedules, potentials_on_the_simplex
-from dpsco_verify.comparison.rates import RATES
-from dpsco_verify.comparison.work import nominal_seconds
+from dpsco_verify.comparison.systems import RATES, nominal_seconds
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import CellState
 from dpsco_verify.related import PrivacyBudget, System

@@ -32,8 +32,7 @@ from dpsco_verify.related.batch_shuffling import (
 from dpsco_verify.related.iteration_schedule import halving_phases
 from dpsco_verify.related.iteration_sgd import HalvingIterationSgd, IterationSgd
 from dpsco_verify.related.minibatch_sgd import MinibatchSgd
-from dpsco_verify.related.noisy_sgd_erm import NoisySgdErm
-from dpsco_verify.related.sampled_composition import composed_epsilon
+from dpsco_verify.related.noisy_sgd_erm import NoisySgdErm, composed_epsilon
 from dpsco_verify.related.subsampled_one_pass import SubsampledOnePass, SubsampledScaledOnePass
 
 pytestmark = pytest.mark.slow

@@ -10,9 +10,14 @@ import numpy as np
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.faults.exhibit import Exhibit
 from dpsco_verify.faults.laws import laplace_delta
-from dpsco_verify.faults.mechanisms.additive import GaussianSum, LaplaceSum, UnclippedPath, gaussian_sigma
+from dpsco_verify.faults.mechanisms.additive import (
+    GaussianSum,
+    GradientStep,
+    LaplaceSum,
+    UnclippedPath,
+    gaussian_sigma,
+)
 from dpsco_verify.faults.mechanisms.floating_point import NaiveLaplace
-from dpsco_verify.faults.mechanisms.gradient_step import GradientStep
 from dpsco_verify.privacy.claims import ApproximateDP, PureDP
 from dpsco_verify.privacy.gaussian import gaussian_delta
 

@@ -23,11 +23,11 @@ from dpsco_verify.faults.laws import (
 from dpsco_verify.faults.mechanisms.additive import (
     DiscreteLaplaceCount,
     GaussianSum,
+    GradientStep,
     LaplaceSum,
     gaussian_sigma,
 )
 from dpsco_verify.faults.mechanisms.floating_point import GridLaplace
-from dpsco_verify.faults.mechanisms.gradient_step import GradientStep
 from dpsco_verify.faults.mechanisms.selection import (
     ExponentialMechanism,
     NoisyMax,

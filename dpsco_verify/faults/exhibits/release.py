@@ -8,9 +8,7 @@ import numpy as np
 
 from dpsco_verify.faults.exhibit import Exhibit
 from dpsco_verify.faults.laws import discrete_laplace_tail
-from dpsco_verify.faults.mechanisms.output_form import NoisyRecords, SelectedMean
-from dpsco_verify.faults.mechanisms.sum_of_squares import SumOfSquares
-from dpsco_verify.faults.mechanisms.threshold_release import ThresholdRelease
+from dpsco_verify.faults.mechanisms.release import NoisyRecords, SelectedMean, SumOfSquares, ThresholdRelease
 from dpsco_verify.privacy.claims import ApproximateDP, PureDP
 
 _THRESHOLD = 5

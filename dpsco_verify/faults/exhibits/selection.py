@@ -14,8 +14,7 @@ from dpsco_verify.faults.laws import (
     pair_delta,
     sparse_vector_law,
 )
-from dpsco_verify.faults.mechanisms.counts import Attributes
-from dpsco_verify.faults.mechanisms.selection import NoisyMax
+from dpsco_verify.faults.mechanisms.selection import Attributes, NoisyMax
 from dpsco_verify.faults.mechanisms.sparse_vector import algorithm
 from dpsco_verify.privacy.claims import PureDP
 

@@ -8,8 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_verify.arrays import IntArray
-from dpsco_verify.faults.mechanisms.counts import Attributes, attribute_counts
+from dpsco_verify.arrays import FloatArray, IntArray
+
+Attributes = NDArray[np.int64]
+"""A data set of n records with k attributes each: zeros and ones, shape (n, k)."""
+
+
+def attribute_counts(dataset: Attributes) -> FloatArray:
+    """Return the k counts; replacing a record moves each by at most 1, up or down, and all may move at once."""
+    return np.asarray(dataset.sum(axis=0), dtype=np.float64)
 
 
 @dataclass(frozen=True, kw_only=True)

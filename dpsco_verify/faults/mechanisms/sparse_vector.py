@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_verify.errors import InputError
-from dpsco_verify.faults.mechanisms.counts import Attributes, attribute_counts
+from dpsco_verify.faults.mechanisms.selection import Attributes, attribute_counts
 
 ABOVE, BELOW, NOT_ASKED = 1, 0, -1
 

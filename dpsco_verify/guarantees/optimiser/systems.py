@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.comparison.work import nominal_seconds
+from dpsco_verify.comparison.systems import nominal_seconds
 from dpsco_verify.errors import InputError
 from dpsco_verify.geometry import ConvexSet
 from dpsco_verify.guarantees.optimiser.bank import BANK

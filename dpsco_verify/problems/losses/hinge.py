@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.problems.losses.classification import ClassificationLoss
-from dpsco_verify.problems.losses.piecewise_linear import PiecewiseLinearLoss
+from dpsco_verify.problems.losses.linear_predictor import ClassificationLoss, PiecewiseLinearLoss
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Losses of a linear predictor: ``f(w, (a, t)) = φ(<w, a>, t)``."""
+"""Losses of linear predictors, and what those for two classes and those made of two lines share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpsco_verify.arrays import FloatArray
+from dpsco_verify.arrays import ArrayLike, FloatArray
+from dpsco_verify.errors import InputError
 from dpsco_verify.problems.losses.loss import Loss, inner_product
 from dpsco_verify.validation import require_non_negative
 
@@ -98,3 +99,53 @@ class LinearPredictorLoss(Loss):
         """Return ``curvature_bound·data_radius²``; None where the slope jumps."""
         radius = require_non_negative("data_radius", data_radius)
         return None if self.curvature_bound is None else self.curvature_bound * radius**2
+
+
+class ClassificationLoss(LinearPredictorLoss):
+    """A loss of the margin ``y·<w, a>`` with a label ``y`` that is −1 or +1."""
+
+    def require_data(self, data: ArrayLike, *, dimension: int | None = None) -> FloatArray:
+        """Return `data` checked, labels included.
+
+        Raises
+        ------
+        InputError
+            As for every loss, and if a label is neither −1 nor +1.
+        """
+        array = super().require_data(data, dimension=dimension)
+        labels = array[..., -1]
+        wrong = np.abs(labels) != 1.0
+        if wrong.any():
+            raise InputError(
+                f"label={labels[wrong].flat[0]!r} is not a class; {self.name} takes labels -1 and +1"
+            )
+        return array
+
+
+class PiecewiseLinearLoss(LinearPredictorLoss):
+    """``φ(s, t) = max(l·(s − t), h·(s − t))`` with slopes ``l < h`` and the kink at the target.
+
+    Its conjugate is ``φ*(θ, t) = θt`` on ``[l, h]``.
+    """
+
+    def conjugate(self, slope: FloatArray, target: FloatArray) -> FloatArray:
+        """Return ``θt``."""
+        return slope * target
+
+    def smoothing(self, score: FloatArray, target: FloatArray, weight: FloatArray) -> Smoothing:
+        """Return ``max_θ {θr + μ·log(θ − l) + μ·log(h − θ)}`` and its derivatives in ``r = s − t``.
+
+        With the middle ``m`` and the half-width ``b`` of ``[l, h]``, the maximiser is ``θ = m + x`` where
+        ``x = rb²/(μ + √(μ² + r²b²))``, a form without cancellation.
+        """
+        low, high = self.conjugate_domain(target)
+        middle, half_width = 0.5 * (low + high), 0.5 * (high - low)
+        residual = score - target
+        denominator = weight + np.hypot(weight, residual * half_width)
+        x = residual * half_width**2 / denominator
+        room = 2.0 * weight * half_width**2 / denominator  # b² − x²
+        return Smoothing(
+            value=(middle + x) * residual + weight * np.log(room),
+            slope=np.clip(middle + x, low, high),
+            curvature=room**2 / (2.0 * weight * (half_width**2 + x**2)),
+        )

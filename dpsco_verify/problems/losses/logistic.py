@@ -8,8 +8,7 @@ import numpy as np
 from scipy.special import entr, expit, xlog1py
 
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.problems.losses.classification import ClassificationLoss
-from dpsco_verify.problems.losses.linear_predictor import Smoothing
+from dpsco_verify.problems.losses.linear_predictor import ClassificationLoss, Smoothing
 
 # From the start of Logistic.smoothing the steps converge quadratically; the last ones change nothing.
 _NEWTON_STEPS = 10

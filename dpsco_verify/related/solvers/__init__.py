@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from dpsco_verify.related.solvers.minimise import is_supported, minimise_regularised
+from dpsco_verify.related.solvers.minimise import (
+    distinct,
+    is_supported,
+    minimise_regularised,
+    solvable,
+    typical_queries,
+)
 from dpsco_verify.related.solvers.predictor_terms import score_curvature
-from dpsco_verify.related.solvers.preparation import distinct, solvable, typical_queries
 from dpsco_verify.related.solvers.solution import CertifiedPoint, SolverError
 
 __all__ = [

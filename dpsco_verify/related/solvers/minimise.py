@@ -11,11 +11,13 @@ from dpsco_verify.errors import InputError
 from dpsco_verify.geometry import ConvexSet
 from dpsco_verify.geometry.norms import UNIT_ROUNDOFF, euclidean_norm
 from dpsco_verify.problems.losses import EuclideanDistance, Linear, LinearPredictorLoss, Loss
+from dpsco_verify.related.conditions import Condition
 from dpsco_verify.related.solvers.augmented import Regularised, minimise_terms
 from dpsco_verify.related.solvers.distance_terms import DistanceTerms
 from dpsco_verify.related.solvers.predictor_terms import PredictorTerms, is_predictor_supported
 from dpsco_verify.related.solvers.solution import CertifiedPoint, SolverError, projected, projection_gap
 from dpsco_verify.related.solvers.terms import Terms
+from dpsco_verify.related.task import Task
 from dpsco_verify.validation import require_positive
 
 _BLOCK = 2**20
@@ -147,3 +149,28 @@ def _require(found: CertifiedPoint, gap: float, distance: float) -> None:
         f"certified gap={float(np.max(found.gap)):.3g} and distance={float(np.max(found.distance)):.3g} exceed "
         f"gap={gap:.3g}, distance={distance:.3g}; nothing is released: ask for less accuracy or rescale the problem"
     )
+
+
+_SMOOTH_PASSES, _KINKED_PASSES = 20.0, 100.0
+"""Typical numbers of passes over the data, of the right order."""
+
+
+def solvable(task: Task) -> Condition:
+    """Ask for a loss that has a solver that certifies its accuracy."""
+    return Condition(
+        holds=is_supported(task.loss),
+        words=f"loss={task.loss.name} has no certified solver; give a linear loss, a Euclidean distance, or a loss of "
+        "a linear predictor that is smooth or made of two lines",
+    )
+
+
+def distinct(sample: FloatArray) -> FloatArray:
+    """Return a sample of shape ``(R, m, k)``, with 1 for R if it is one sample that all runs share in memory."""
+    return sample[:1] if sample.shape[0] > 1 and sample.strides[0] == 0 else sample
+
+
+def typical_queries(task: Task, m: int) -> float:
+    """Return the gradients of single points that a call on m points needs, roughly: the data decide."""
+    if isinstance(task.loss, Linear):
+        return float(m)
+    return m * (_KINKED_PASSES if task.smoothness is None else _SMOOTH_PASSES)

@@ -9,7 +9,7 @@ import numpy as np
 from dpsco_verify.arrays import FloatArray, IntArray
 from dpsco_verify.geometry.norms import UNIT_ROUNDOFF, euclidean_norm, summation_error
 from dpsco_verify.problems.losses import Huber, LinearPredictorLoss, Logistic
-from dpsco_verify.problems.losses.piecewise_linear import PiecewiseLinearLoss
+from dpsco_verify.problems.losses.linear_predictor import PiecewiseLinearLoss
 from dpsco_verify.related.solvers.terms import Evaluation
 
 _SLOPE_ULPS = 16
