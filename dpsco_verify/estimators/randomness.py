@@ -15,7 +15,6 @@ from typing import Any, Protocol
 import flint
 import numpy as np
 from scipy import special
-from sklearn.utils import check_random_state
 
 from dpsco_verify.arrays import FloatArray, IntArray
 
@@ -72,6 +71,8 @@ class SeededSource:
     """A generator that whoever knows the seed can run again, to take the noise off: for tests."""
 
     def __init__(self, random_state: Any) -> None:
+        from sklearn.utils import check_random_state  # noqa: PLC0415  half a second, and few need it
+
         self._random = check_random_state(random_state)
 
     def rounded_normals(self, shape: tuple[int, ...], deviation: float) -> FloatArray:
