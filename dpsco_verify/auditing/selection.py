@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,9 @@ _MOST_ENTRIES = 1 << 21
 """More outputs, and more entries in all, do not make an event on a number better by what their sorting costs."""
 _CAUTION = 0.1
 """One-sided level of the bounds of P(E) and P'(E) at which candidates are compared."""
+_PLAIN = 3.0
+"""From this rating on an event is not taken for a fluke, nor its growth for less than it looks: events of a part in a
+hundred, which the test does find, are rarely seen often enough for cautious bounds."""
 _BEYOND_DOUBT = 1e-9
 _SIMPLICITY = 0.15
 """By what part of its remoteness each further piece of an event makes it less promising."""
@@ -52,14 +55,16 @@ class Choice:
     candidate
         The event, the direction of the pair and the order.
     growth
-        A cautious estimate of the log wealth that a pair of outputs adds at the best bet; at most 0 where the
-        sample shows no violation.
+        An estimate of the log wealth that a pair of outputs adds at the best bet, cautious where the event's rating
+        does not speak for itself; at most 0 where the sample shows no violation.
     frequency, frequency_neighbour
         How often the event occurred there on the data set on which it is likelier, and on the other.
     remoteness
         How far it is from what the test finds, and a little more for each further piece of the event.
     rating
         ``z`` on the part of the sample that had no say in building the event.
+    best_rating
+        The largest rating of any event that was compared.
     tried
         How many candidates were built.
     """
@@ -71,11 +76,12 @@ class Choice:
     remoteness: float
     rating: float
     tried: int
+    best_rating: float = -math.inf
 
     @property
     def score(self) -> float:
-        """What a search over pairs maximises: the growth, or where there is none the rating on a smaller scale."""
-        return self.growth if self.growth > 0 else 1e-6 * (self.rating - 100.0)
+        """What a search over pairs maximises: the growth, or where there is none the best rating on a smaller scale."""
+        return self.growth if self.growth > 0 else 1e-6 * (max(self.rating, self.best_rating) - 100.0)
 
 
 def select(
@@ -118,11 +124,12 @@ def select(
     finalists += [
         c for c in sorted(candidates, key=lambda c: c.remoteness)[:_FINALISTS] if c not in finalists
     ]
-    judge = _Judge(*rest, aims, tried=len(candidates))
-    return max(
-        map(judge, finalists),
+    choices = [*map(_Judge(*rest, aims, tried=len(candidates)), finalists)]
+    best = max(
+        choices,
         key=lambda choice: (choice.growth if choice.growth >= aims.needed else 0.0, -choice.remoteness),
     )
+    return replace(best, best_rating=max(choice.rating for choice in choices))
 
 
 def select_largest(
@@ -257,11 +264,12 @@ class _Judge:
         in_p, in_q = reversed(inside) if candidate.swapped else inside
         first, second = reversed(self._outputs) if candidate.swapped else self._outputs
         n_p, n_q = first.size, second.size
-        low = float(betaincinv(in_p, n_p - in_p + 1, self._level)) if in_p else 0.0
-        high = float(betainccinv(in_q + 1, n_q - in_q, self._level)) if in_q < n_q else 1.0
         p, q = in_p / n_p, in_q / n_q
         frequencies = (np.array([p]), np.array([q]))
         z = float(rating(*frequencies, [candidate.order], n_p, n_q)[0, 0])
+        level = 0.5 if z >= _PLAIN and self._level == _CAUTION else self._level
+        low = float(betaincinv(in_p, n_p - in_p + 1, level)) if in_p else 0.0
+        high = float(betainccinv(in_q + 1, n_q - in_q, level)) if in_q < n_q else 1.0
         far = float(remoteness(*frequencies, [candidate.order], n_p, n_q, reach=self._aims.reach)[0][0, 0])
         return Choice(
             candidate=candidate,

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dpsco_verify.auditing import selection
+from dpsco_verify.auditing import AuditVerdict, audit, selection
 from dpsco_verify.auditing.features import Feature
 from dpsco_verify.auditing.outputs import encode
 from dpsco_verify.auditing.regions import Aims, Candidate, Order, rating, remoteness
@@ -44,6 +44,18 @@ def candidate(end, *, pieces=1, swapped=False):
     return Candidate(Below(end, pieces), swapped, ORDER, 0.0, 0.0)
 
 
+def choice(*, growth, remoteness, rating=0.0):
+    return selection.Choice(
+        candidate=candidate(1.0),
+        growth=growth,
+        frequency=0.5,
+        frequency_neighbour=0.5,
+        remoteness=remoteness,
+        rating=rating,
+        tried=1,
+    )
+
+
 @pytest.fixture
 def seen(monkeypatch):
     """Who saw which outputs, as ranges of places on each data set; (start, end) of what built unions among them."""
@@ -66,7 +78,7 @@ def seen(monkeypatch):
             found.judged += ranges(first, second)
 
         def __call__(self, candidate):
-            return SimpleNamespace(growth=0.0, remoteness=0.0, frequency=0.5, frequency_neighbour=0.5)
+            return choice(growth=0.0, remoteness=0.0)
 
     def atom_candidates(first, second, aims, examples):
         found.atoms += ranges(first, second)
@@ -106,14 +118,15 @@ def test_so_it_is_where_the_largest_violation_is_sought(seen):
 def test_growth_counts_from_what_is_needed_and_below_it_remoteness(seen, monkeypatch):
     made = [candidate(end) for end in (1.0, 2.0, 3.0)]
     choices = {
-        1.0: SimpleNamespace(growth=0.009, remoteness=2.0),
-        2.0: SimpleNamespace(growth=-1.0, remoteness=1.0),
-        3.0: SimpleNamespace(growth=0.01, remoteness=3.0),
+        1.0: choice(growth=0.009, remoteness=2.0, rating=1.0),
+        2.0: choice(growth=-1.0, remoteness=1.0, rating=-1.0),
+        3.0: choice(growth=0.01, remoteness=3.0, rating=0.5),
     }
     monkeypatch.setattr(selection, "_Judge", lambda *_, tried: lambda c: choices[c.region.end])
     for several, best in ((made, 3.0), (made[:2], 2.0)):
         monkeypatch.setattr(selection, "atom_candidates", lambda *_, several=several: several)
-        assert selection.select(counted(8), counted(8), AIMS) is choices[best]
+        # A search over pairs compares them by the best rating of any event.
+        assert selection.select(counted(8), counted(8), AIMS) == replace(choices[best], best_rating=1.0)
 
 
 @pytest.mark.parametrize(("end", "swapped"), [(6.0, False), (6.0, True), (0.0, False), (100.0, False)])
@@ -176,3 +189,14 @@ def test_what_is_learned_is_learned_by_one_thread(monkeypatch):
     with threadpoolctl.threadpool_limits(limits=2):
         selection.select(counted(64), counted(64), AIMS)
         assert (seen, threads()) == ([{1}], {2})
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_outcome_of_one_run_in_fifty_is_found_at_the_default(seed):
+    """Found 30 times of 30 in other seeds; cautious bounds of so rare an event hid it 23 times of 30."""
+
+    def sometimes(data, size, rng):
+        return np.where(rng.random(size) < 0.02 * data, np.nan, rng.laplace(size=size))
+
+    result = audit(sometimes, 0.0, 1.0, epsilon=1.0, seed=seed)
+    assert result.verdict is AuditVerdict.VIOLATED, result.summary
