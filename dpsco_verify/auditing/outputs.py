@@ -1,8 +1,9 @@
 """The outputs of a mechanism, in columns that features can be computed from.
 
 An output is a number, a truth value, a string, bytes, None, that a run raised, a tuple, list or array of outputs, of
-any length, or what :func:`plain` makes one of these. Its **entries** are its numbers in order (a string, None or an
-empty place is an entry without a number, NaN); its **kind** is its type with those of its parts; its **fingerprint**
+any length, or what :func:`plain` makes one of these. Its **entries** are its numbers in order, those that are written
+in a string too (a string without any, None or an empty place is an entry without a number, NaN); its **kind** is its
+type with those of its parts, of a string with numbers also what stands around them; its **fingerprint**
 is a 64-bit hash of exactly what it is, bits included: equal outputs have equal fingerprints, -0.0 and 0.0 have
 different ones, and every NaN has one of its own pattern.
 It depends on no other output of the call: else what a whole call returns would be judged as if it were one output.
@@ -11,6 +12,7 @@ It depends on no other output of the call: else what a whole call returns would 
 from __future__ import annotations
 
 import hashlib
+import re
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,6 +33,10 @@ _EXACT = 2**53
 _SHOWN = 60
 _WIDE = 256
 _BLOCK = 1 << 18
+_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])")
+"""A decimal number in a text, and not a part of a word or of another number: of JSON, of a sentence, of a date."""
+_MOST_WRITTEN = 256
+_LONGEST_FORM = 1000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -266,9 +272,12 @@ def _walk(item: Any, numbers: list[float], identity: Any, depth: int) -> str:  #
         return f"an exception ({item.kind})"
     if isinstance(item, str | bytes):
         data = item.encode("utf-8", "surrogatepass") if isinstance(item, str) else item
-        numbers.append(np.nan)
         identity.update(b"%b%d:" % (b"S" if isinstance(item, str) else b"Y", len(data)) + data)
-        return "string" if isinstance(item, str) else "bytes"
+        word, text = ("string", item) if isinstance(item, str) else ("bytes", item.decode("latin-1"))
+        written = _NUMBER.findall(text)
+        numbers.extend([float(number) for number in written[:_MOST_WRITTEN]] or [np.nan])
+        around = _NUMBER.sub("#", text) if written else ""
+        return f"{word} {around!r}" if 0 < len(around) <= _LONGEST_FORM else word
     if isinstance(item, bool | np.bool_):
         numbers.append(float(item))
         identity.update(b"B1" if item else b"B0")

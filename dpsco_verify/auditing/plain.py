@@ -52,6 +52,8 @@ def plain(item: Any) -> Any:  # noqa: C901, PLR0911, PLR0912  one line a type
         return float("nan") if item.is_nan() else float(item)
     if isinstance(item, Fraction):
         return as_float(item)
+    if isinstance(item, dt.datetime):
+        return item.isoformat(" ")  # so that each of its numbers stands apart
     if isinstance(item, dt.date | dt.time):
         return item.isoformat()
     if isinstance(item, dt.timedelta):

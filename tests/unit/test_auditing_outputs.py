@@ -1,10 +1,12 @@
 """What a mechanism returned, coded: entries, lengths, kinds, fingerprints."""
 
+import json
 import math
 
 import numpy as np
 import pytest
 
+from dpsco_verify.auditing import AuditVerdict, audit
 from dpsco_verify.auditing.floating_point import lowest_bit, trailing_zeros
 from dpsco_verify.auditing.outputs import encode, in_order, join
 from dpsco_verify.errors import InputError
@@ -152,3 +154,37 @@ def test_wide_outputs_are_told_apart_by_every_entry_and_its_place():
     prints = encode(rows, 6).fingerprints
     assert len(set(prints.tolist())) == 5
     assert prints[5] == prints[0] == encode(rows[5:].astype(np.float32), 1).fingerprints[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers", "form"),
+    [
+        ("about -12.5 people, 3 of 4", [-12.5, 3.0, 4.0], "about # people, # of #"),
+        ('{"a": 1.5e3, "b": [2, .5]}', [1500.0, 2.0, 0.5], '{"a": #, "b": [#, #]}'),
+        ("2024-01-02 03:04", [2024.0, 1.0, 2.0, 3.0, 4.0], "#-#-# #:#"),
+        ("user7, version 1.2.3, 3f9e1a", [math.nan], None),
+    ],
+)
+def test_numbers_that_are_written_in_a_text_are_entries(text, numbers, form):
+    outputs = encode([text], 1)
+    np.testing.assert_array_equal(outputs.numbers, [numbers])
+    assert outputs.kind_names == ("string" if form is None else f"string {form!r}",)
+
+
+def test_texts_with_the_same_numbers_are_different_outputs():
+    outputs = encode(["7", "007", "7.0"], 3)
+    assert len(set(outputs.fingerprints.tolist())) == 3
+
+
+@pytest.mark.parametrize(
+    "form", [lambda x: json.dumps({"count": x, "status": "ok"}), "about {} people".format]
+)
+def test_too_little_noise_shows_in_a_text_too(form):
+    def told(scale):
+        def mechanism(data, size, rng):
+            return [form(x) for x in (len(data) + rng.laplace(scale=scale, size=size)).tolist()]
+
+        return audit(mechanism, [1.0, 2.0], [1.0], epsilon=1.0, samples=6000).verdict
+
+    assert told(0.4) is AuditVerdict.VIOLATED
+    assert told(1.0) is not AuditVerdict.VIOLATED
