@@ -5,7 +5,8 @@ With ``ℓ = log(p/p')`` the exact log ratio of the densities of the output on t
     ``δ(ε) = E_P[(1 − e^{ε − ℓ})_+]``,
 
 the mean of a payoff in [0, 1] on one data set alone. An event has to be weighed against e^ε times what the other data
-set gives it, of which samples see nothing at ε = 10; here the density says it. A betting e-process tests the mean.
+set gives it, of which samples see nothing at ε = 10; here the density says it. A betting e-process tests the mean, and
+the payoffs up to its decision are the certificate of a violation, if the density is the mechanism's.
 
 **All rests on the density**, so that it is tested first. If ℓ is right then for each bounded function g
 
@@ -21,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ from dpsco_verify.choices import (
 )
 from dpsco_verify.errors import no_truth_value
 from dpsco_verify.evidence import AuditVerdict
-from dpsco_verify.inference import BettingConfidenceSequence
+from dpsco_verify.inference import BettingConfidenceSequence, BoundedMeanTest
 from dpsco_verify.privacy.claims import PrivacyClaim
 from dpsco_verify.validation import require_integer, require_open_interval, require_positive
 
@@ -53,6 +54,8 @@ _QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9)
 _POWER = 1.2816
 _ROUNDING = 1e-9
 """By how much a log ratio, made of a user's doubles, may exceed the order and show nothing; δ loses hardly more."""
+SMALLEST_DELTA = 1e-12
+"""What a claim of δ = 0 is held against: a mean that is larger is above 0 too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +81,10 @@ class DensityAudit:
         was no excess, if it is 3 times the claimed one. None where nothing would be a violation.
     alpha
         The probability, at most, of finding a true claim violated, or a right density wrong.
+    log_e_value, p_value
+        The evidence against the claim at the order: the log of an e-value, and an anytime-valid p-value.
+    payoffs
+        Of a violation: the payoffs up to the decision, shape (n,), and the level of their test is half of `alpha`.
 
     Examples
     --------
@@ -99,6 +106,9 @@ class DensityAudit:
     samples: int
     samples_needed: int | None
     alpha: float
+    log_e_value: float
+    p_value: float
+    payoffs: FloatArray | None = field(default=None, repr=False, compare=False)
 
     __bool__ = no_truth_value("result.verdict is AuditVerdict.VIOLATED")
 
@@ -182,11 +192,17 @@ def audit_density(
     swapped, order, seen = _choice(claim, losses)
     allowed = claim.delta(order)
     _, fresh = drawn(samples - searched, "density/confirm")
+    payoffs = _payoff(fresh[int(swapped)], order)
     sequence = BettingConfidenceSequence(low=0.0, high=1.0, alpha=0.5 * alpha, side="lower")
-    sequence.update(_payoff(fresh[int(swapped)], order))
+    sequence.update(payoffs)
     lower = sequence.interval[0]
+    decision = BoundedMeanTest(
+        bound=max(allowed, SMALLEST_DELTA), low=0.0, high=1.0, alpha=0.5 * alpha
+    ).update(payoffs)
+    if decision.rejected:
+        lower = max(lower, allowed)
     return DensityAudit(
-        verdict=AuditVerdict.VIOLATED if lower > allowed else AuditVerdict.UNDECIDED,
+        verdict=AuditVerdict.VIOLATED if decision.rejected else AuditVerdict.UNDECIDED,
         claim=claim,
         order=order,
         delta_at_order=allowed,
@@ -198,6 +214,9 @@ def audit_density(
             seen if seen > allowed else MULTIPLE_OF_INTEREST * allowed, allowed, 0.5 * alpha
         ),
         alpha=alpha,
+        log_e_value=decision.log_wealth,
+        p_value=decision.p_value,
+        payoffs=payoffs[: decision.rejected_at] if decision.rejected else None,
     )
 
 

@@ -7,7 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from dpsco_verify.arrays import ArrayLike
 from dpsco_verify.auditing import AuditVerdict, Mechanism, audit
+from dpsco_verify.auditing.density import audit_density
+from dpsco_verify.auditing.relations import OwnRelation
 from dpsco_verify.choices import RelationName
 from dpsco_verify.errors import no_truth_value
 from dpsco_verify.privacy.claims import PrivacyClaim
@@ -100,7 +103,7 @@ class Exhibit:
     pairs
         Pairs of neighbouring data sets, which share the level.
     claim, relation
-        What is claimed, between which neighbours.
+        What is claimed, between which neighbours: a named relation, or what makes one of one's own.
     samples
         Outputs a data set, at most.
     floating_point
@@ -115,7 +118,7 @@ class Exhibit:
     mechanism: Mechanism
     pairs: Sequence[tuple[Any, Any]]
     claim: PrivacyClaim
-    relation: RelationName | None
+    relation: RelationName | Callable[[], OwnRelation] | None
     truth: str
     samples: int
     kind: ExhibitKind = ExhibitKind.FAULT
@@ -124,13 +127,18 @@ class Exhibit:
     cost: float = 0.2
     slow: bool = False
 
+    @property
+    def neighbours(self) -> RelationName | OwnRelation | None:
+        """The relation itself: one's own are made anew, since they cannot be pickled."""
+        return self.relation() if callable(self.relation) else self.relation
+
     def judge(self, *, alpha: float, seed: int) -> Judgement:
         """Audit the mechanism."""
         result = audit(
             self.mechanism,
             pairs=list(self.pairs),
             claim=self.claim,
-            relation=self.relation,
+            relation=self.neighbours,
             alpha=alpha,
             samples=self.samples,
             seed=seed,
@@ -149,3 +157,85 @@ class Exhibit:
             caught_by=caught_by,
             samples=result.samples if decided is None else decided,
         )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DensityExhibit(Exhibit):
+    """A mechanism that is judged by its own density, by :func:`dpsco_verify.auditing.density.audit_density`.
+
+    That test finds violations and passes nothing, so that no control can be one of these.
+
+    Attributes
+    ----------
+    log_density
+        ``log_density(outputs, dataset)``, which can be pickled.
+    """
+
+    log_density: Callable[[Any, Any], ArrayLike]
+
+    def judge(self, *, alpha: float, seed: int) -> Judgement:
+        """Hold the claim against the density."""
+        [pair] = self.pairs
+        found = audit_density(
+            self.mechanism, pair, self.claim, self.log_density, alpha=alpha, samples=self.samples, seed=seed
+        )
+        caught_by = f"δ ≥ {found.delta_lower:.3g} by its density"
+        if found.verdict is not AuditVerdict.VIOLATED:
+            caught_by = "no δ beyond the claim by its density"
+        return Judgement(verdict=found.verdict, caught_by=caught_by, samples=found.samples)
+
+
+def fault_and_control(
+    fault: Mechanism,
+    right: Mechanism,
+    *,
+    id_: str,
+    title: str,
+    right_title: str,
+    truth: str,
+    true_delta: Callable[[], float],
+    right_truth: str = "holds with equality",
+    right_delta: Callable[[], float] | None = None,
+    **shared: Any,
+) -> tuple[Exhibit, Exhibit]:
+    """Return a fault and its right counterpart, on the same pairs under the same claim.
+
+    Parameters
+    ----------
+    fault, right
+        The mechanisms.
+    id_
+        The fault's; the counterpart is ``control-…``.
+    title, truth, true_delta
+        Of the fault.
+    right_title, right_truth, right_delta
+        Of the counterpart, whose δ is 0 if left out.
+    shared
+        What else :class:`Exhibit` takes.
+    """
+    shared = {"relation": "add-remove", "samples": 10_000, **shared}
+    return (
+        Exhibit(
+            id=id_,
+            title=title,
+            mechanism=fault,
+            truth=truth,
+            true_delta=true_delta,
+            kind=ExhibitKind.FAULT,
+            **shared,
+        ),
+        Exhibit(
+            id=f"control-{id_}",
+            title=right_title,
+            mechanism=right,
+            truth=right_truth,
+            true_delta=no_delta if right_delta is None else right_delta,
+            kind=ExhibitKind.CONTROL,
+            **shared,
+        ),
+    )
+
+
+def no_delta() -> float:
+    """Return the δ of a claim that is met at δ = 0."""
+    return 0.0

@@ -23,10 +23,12 @@ from dpsco_verify.faults.exhibit import Exhibit, Judged, Judgement
 from dpsco_verify.faults.exhibits import (
     ADDITIVE_FAULTS,
     CONTROLS,
+    EDGES,
     ESTIMATOR_CONTROLS,
     ESTIMATOR_FAULTS,
     RELEASE_FAULTS,
     SELECTION_FAULTS,
+    STRUCTURED,
 )
 from dpsco_verify.faults.judging import judge
 from dpsco_verify.inference.budget import ErrorBudget
@@ -38,6 +40,8 @@ EXHIBITS: tuple[Judged, ...] = (
     *ESTIMATOR_FAULTS,
     *CONTROLS,
     *ESTIMATOR_CONTROLS,
+    *STRUCTURED,
+    *EDGES,
     *ALGORITHM_EXHIBITS,
 )
 """Mechanisms against claims, then implementations of Algorithm 1."""

@@ -20,6 +20,7 @@ from dpsco_verify.faults import (
     quick_exhibits,
     run_museum,
 )
+from dpsco_verify.faults.exhibits import EDGES, STRUCTURED
 
 MECHANISMS = [exhibit for exhibit in EXHIBITS if isinstance(exhibit, Exhibit)]
 FAULTS = [exhibit for exhibit in MECHANISMS if exhibit.kind is ExhibitKind.FAULT]
@@ -76,6 +77,56 @@ def test_every_row_of_the_list_of_bugs_is_there():
     }
 
 
+def raises(mechanism, data):
+    try:
+        mechanism(data, 1, np.random.default_rng(1))
+    except ValueError:
+        return True
+    return False
+
+
+def counterparts():
+    """The faults that stand beside their right counterparts."""
+    by_id = {exhibit.id: exhibit for exhibit in MECHANISMS}
+    return [(e, by_id[f"control-{e.id}"]) for e in (*STRUCTURED, *EDGES) if f"control-{e.id}" in by_id]
+
+
+@pytest.mark.parametrize(("fault", "control"), counterparts(), ids=lambda exhibit: exhibit.id)
+def test_a_counterpart_differs_in_one_thing(fault, control):
+    assert (fault.kind, control.kind) == (ExhibitKind.FAULT, ExhibitKind.CONTROL)
+    assert fault.pairs is control.pairs
+    assert fault.claim is control.claim
+    one, other = (dataclasses.asdict(exhibit.mechanism) for exhibit in (fault, control))
+    assert type(fault.mechanism) is type(control.mechanism)
+    assert sum(one[name] != other[name] for name in one) == 1
+
+
+def test_the_kinds_found_in_public_reports_have_their_counterparts():
+    names = {fault.id for fault, _ in counterparts()}
+    assert names == {
+        *(
+            "order-of-groups",
+            "keys-of-groups",
+            "groups-as-text",
+            "shared-noise",
+            "running-sums",
+            "hashed-bits",
+        ),
+        *("nan-past-a-clamp", "wrapped-sum", "saturating-order", "many-contributions", "crash-on-empty"),
+        *("one-sided-exception", "drawn-anew"),
+    }
+
+
+def test_the_law_of_noise_drawn_anew_is_that_of_the_reported_figure():
+    """By quadrature of both densities, ε = 1.3799 at the ends."""
+    x = (np.arange(200_000) + 0.5) / 100_000
+    p, q = (np.exp(-np.abs(x - centre)) for centre in (0.0, 1.0))
+    p, q = p / p.mean(), q / q.mean()
+    assert np.log(p / q).max() == pytest.approx(1.3799, abs=1e-4)
+    exact = next(e for e in FAULTS if e.id == "drawn-anew").true_delta()
+    assert exact == pytest.approx(np.maximum(p - np.e * q, 0.0).mean(), rel=1e-6)
+
+
 def test_ids_are_unique():
     assert len({exhibit.id for exhibit in EXHIBITS}) == len(EXHIBITS)
 
@@ -83,9 +134,11 @@ def test_ids_are_unique():
 @pytest.mark.parametrize("exhibit", MECHANISMS, ids=lambda exhibit: exhibit.id)
 def test_an_exhibit_is_well_formed(exhibit):
     for pair in exhibit.pairs:
-        require_neighbours(*pair, exhibit.relation)
+        require_neighbours(*pair, exhibit.neighbours)
     copied = pickle.loads(pickle.dumps(exhibit))  # noqa: S301  our own
-    for data in exhibit.pairs[0]:
+    returns = [data for data in exhibit.pairs[0] if not raises(exhibit.mechanism, data)]
+    assert len(returns) == (1 if exhibit.id in {"crash-on-empty", "one-sided-exception"} else 2)
+    for data in returns:
         first = exhibit.mechanism(data, 3, np.random.default_rng(1))
         second = copied.mechanism(data, 3, np.random.default_rng(1))
         assert len(first) == len(second) == 3

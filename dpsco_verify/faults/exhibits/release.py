@@ -14,7 +14,7 @@ from dpsco_verify.privacy.claims import ApproximateDP, PureDP
 _THRESHOLD = 5
 
 
-def _always() -> float:
+def always() -> float:
     """Return δ of a pair whose outputs never agree."""
     return 1.0
 
@@ -43,7 +43,7 @@ RELEASE_FAULTS: tuple[Exhibit, ...] = (
         claim=PureDP(1.0),
         relation="replace-one",
         truth="unbounded: the output is deterministic and differs",
-        true_delta=_always,
+        true_delta=always,
         samples=10_000,
     ),
     Exhibit(
@@ -55,7 +55,7 @@ RELEASE_FAULTS: tuple[Exhibit, ...] = (
         claim=PureDP(1.0),
         relation="add-remove",
         truth="unbounded: the length of the output is the number of records",
-        true_delta=_always,
+        true_delta=always,
         samples=10_000,
     ),
     Exhibit(
@@ -67,7 +67,7 @@ RELEASE_FAULTS: tuple[Exhibit, ...] = (
         claim=PureDP(1.0),
         relation="add-remove",
         truth="unbounded: NaN comes out where nothing is selected, and nowhere else",
-        true_delta=_always,
+        true_delta=always,
         samples=10_000,
     ),
 )
