@@ -42,6 +42,7 @@ _METHODS = {
     "ratio_at_most": "a betting e-process for each case, on shares of the level",
     "equal_law": "an event is chosen on one part of the outputs and judged on the other by a betting e-process",
     "risk": "the worst instance is searched and judged on fresh runs by a betting e-process",
+    "privacy_by_density": "a betting e-process on what each output adds to δ by the density, which is tested first",
     "privacy": "an event is chosen on one part of the outputs and judged on the other by a betting e-process",
 }
 _EXACT = "exact, at every input that was tried"

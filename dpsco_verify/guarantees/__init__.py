@@ -1,6 +1,7 @@
 """Guarantees of a user's own in one call each: means, tails, rates, constants, laws, and properties of functions."""
 
 from dpsco_verify.guarantees.calls import FunctionError
+from dpsco_verify.guarantees.density import privacy_by_density
 from dpsco_verify.guarantees.laws import equal_law
 from dpsco_verify.guarantees.means import mean_at_least, mean_at_most
 from dpsco_verify.guarantees.projections import projection
@@ -20,6 +21,7 @@ __all__ = [
     "mean_at_least",
     "mean_at_most",
     "monotone",
+    "privacy_by_density",
     "projection",
     "quantile_at_most",
     "rate",

@@ -2,11 +2,16 @@
 
 import math
 
+import msgspec
 import numpy as np
 import pytest
 from scipy import stats
 
 from dpsco_verify.auditing import AuditVerdict, MechanismError, audit_density
+from dpsco_verify.evidence import Verdict, checker
+from dpsco_verify.evidence.checker import Kinds
+from dpsco_verify.evidence.verdict_backing import with_checked_certificate
+from dpsco_verify.guarantees import privacy_by_density
 from dpsco_verify.privacy.claims import ApproximateDP, GaussianDP, PureDP
 from dpsco_verify.privacy.gaussian import gaussian_delta
 
@@ -96,3 +101,38 @@ def test_rounding_of_the_density_is_no_loss():
         found = audit_density(laplace, PAIR, PureDP(1.0), log_density)
         assert (found.verdict, found.delta_lower) == (AuditVerdict.UNDECIDED, 0.0)
         assert audit_density(laplace, PAIR, PureDP(0.99), log_density).verdict is AuditVerdict.VIOLATED
+
+
+def test_as_a_guarantee_it_has_a_certificate_that_the_checker_reads():
+    sigma = textbook(20.0, 1e-5)
+    found = privacy_by_density(
+        gaussian(sigma), PAIR, density(sigma), epsilon=20.0, delta=1e-5, name="textbook"
+    )
+    assert found.verdict is AuditVerdict.VIOLATED
+    assert found.p_value < 1e-6 / 2
+    certificate = checker.issue("own:textbook", "density", found.witness)
+    backed = with_checked_certificate(Verdict.REFUTED, found.summary, certificate, Kinds())
+    assert backed.verdict is Verdict.REFUTED, backed.summary
+    weaker = msgspec.structs.replace(found.witness, bound="1/100")
+    with pytest.raises(checker.Rejected):
+        checker.issue("own:textbook", "density", weaker)
+    assert found.reproduce() == found
+
+
+def test_a_right_density_passes_nothing_as_a_guarantee():
+    right = gaussian_delta(1.0, 1.0)
+    found = privacy_by_density(gaussian(1.0), lambda: PAIR, density(1.0), epsilon=1.0, delta=float(right))
+    assert found.verdict is AuditVerdict.UNDECIDED
+    assert found.witness is None
+    assert "this test passes nothing" in found.summary
+
+
+def test_a_pure_claim_is_held_against_the_density_too():
+    def log_density(outputs, dataset):
+        return -2.0 * np.abs(outputs - dataset)
+
+    found = privacy_by_density(
+        lambda d, size, rng: d + rng.laplace(scale=0.5, size=size), PAIR, log_density, epsilon=1.0
+    )
+    assert found.verdict is AuditVerdict.VIOLATED
+    assert found.figures["tested_delta"] == 0.0
