@@ -39,6 +39,7 @@ from dpsco_verify.choices import (
 )
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import AuditVerdict
+from dpsco_verify.execution import stream
 from dpsco_verify.execution.time_limit import Deadline, TimeIsUp
 from dpsco_verify.privacy.claims import PrivacyClaim
 from dpsco_verify.validation import require_integer, require_open_interval, require_positive
@@ -80,8 +81,9 @@ def audit(
         A pair of neighbouring data sets, which must differ. Or else
     pairs
         a list of pairs, which share the level equally and of which the first violation ends the audit; or a Hypothesis
-        strategy of pairs, which is searched for the worst one; that is shrunk, and judged on fresh samples. Equal data
-        sets that a strategy draws are passed over.
+        strategy of pairs, which is searched for the worst one; that is shrunk, and judged on fresh samples; or a
+        function ``pairs(rng)`` that draws one pair, of which many are drawn, and the worst is judged as it is. Equal
+        data sets that are drawn are passed over.
     epsilon, delta
         The claim, as (ε, δ)-differential privacy. Or else
     claim
@@ -116,7 +118,7 @@ def audit(
     classifier
         The learner of the likelihood ratio: ``built-in``, ``boosting`` or ``none``.
     pair_examples
-        How many pairs of a strategy are tried.
+        How many pairs of a strategy, or of a function, are tried.
     floating_point
         Whether outputs are judged as the doubles that they are. By default they are judged as the real numbers that
         they stand for, since hardly any noise added in doubles survives a look at its last bits (Mironov 2012); a
@@ -258,12 +260,10 @@ def _badness(result: AuditResult) -> tuple[int, float, float]:
 
 
 def _worst_pair(request: AuditRequest, deadline: Deadline) -> tuple[tuple[Any, Any], int]:
-    """Search the strategy for the pair whose outputs show the largest violation; return it, and how many were tried.
+    """Search for the pair whose outputs show the largest violation; return it, and how many were tried.
 
     Equal data sets show none and are not drawn from; once the time is up, nor are others.
     """
-    from dpsco_verify.auditing.worst_pair import search_worst_pair  # noqa: PLC0415  only this needs Hypothesis
-
     unequal: list[tuple[Any, Any]] = []
     passed_over = 0
 
@@ -290,11 +290,30 @@ def _worst_pair(request: AuditRequest, deadline: Deadline) -> tuple[tuple[Any, A
             return -math.inf
         return -math.inf if choice is None else choice.score
 
-    found = search_worst_pair(request.pairs, score, seed=request.seed, max_examples=request.pair_examples)
+    d, d_prime, examples = _searched(request, score)
     if not unequal:
         raise InputError(
-            f"pairs={request.pairs!r} drew {found.examples} pairs, all of equal data sets, on which every mechanism is "
-            "private; give a strategy of neighbours"
+            f"pairs={request.pairs!r} drew {examples} pairs, all of equal data sets, on which every mechanism is "
+            "private; give what draws neighbours"
         )
-    pair = unequal[0] if equal_data(found.d, found.d_prime) else (found.d, found.d_prime)
-    return pair, max(found.examples - passed_over, 1)
+    return unequal[0] if equal_data(d, d_prime) else (d, d_prime), max(examples - passed_over, 1)
+
+
+def _searched(request: AuditRequest, score: Callable[[Any, Any], float]) -> tuple[Any, Any, int]:
+    """Return the pair of the largest score, and how many were scored."""
+    if not hasattr(request.pairs, "example"):
+        drawn = [_drawn_pair(request, number) for number in range(request.pair_examples)]
+        d, d_prime = max(drawn, key=lambda pair: score(*pair))
+        return d, d_prime, len(drawn)
+    from dpsco_verify.auditing.worst_pair import search_worst_pair  # noqa: PLC0415  only this needs Hypothesis
+
+    found = search_worst_pair(request.pairs, score, seed=request.seed, max_examples=request.pair_examples)
+    return found.d, found.d_prime, found.examples
+
+
+def _drawn_pair(request: AuditRequest, number: int) -> tuple[Any, Any]:
+    """Return a pair that a user's own function draws."""
+    pair = request.pairs(stream(request.seed, "audit/pairs", chunk=number))
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise InputError(f"pairs(rng) returned {pair!r}, which is no pair; return (d, d_prime)")
+    return pair[0], pair[1]

@@ -52,7 +52,8 @@ def relation_of(name: str, holds: Callable[[Any, Any], bool]) -> OwnRelation:
     name
         What messages and reports call it.
     holds
-        A function of two data sets.
+        A function of two data sets. ``pairs=`` of :func:`dpsco_verify.auditing.audit` may be a function that draws
+        pairs which have it.
 
     Examples
     --------

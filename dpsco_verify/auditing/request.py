@@ -95,8 +95,11 @@ def checked_pairs(d: Any, d_prime: Any, pairs: Any) -> Any:
                 f"pairs of length {len(pairs)} hold something else than pairs; give [(d, d_prime), …]"
             )
         return [tuple(pair) for pair in pairs]
-    if not hasattr(pairs, "example"):
-        raise InputError(f"pairs={pairs!r} is neither a list of pairs nor a Hypothesis strategy; give one")
+    if not hasattr(pairs, "example") and not callable(pairs):
+        raise InputError(
+            f"pairs={pairs!r} is neither a list of pairs, nor a Hypothesis strategy, nor a function of a generator; "
+            "give one"
+        )
     return pairs
 
 

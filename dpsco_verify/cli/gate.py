@@ -24,7 +24,7 @@ from dpsco_verify.choices import (
     Relation,
 )
 from dpsco_verify.cli.gate_words import MORE, command_of, in_options, of_the_scores, option_name, with_options
-from dpsco_verify.cli.options import ChoiceOf, chosen_formats, format_option
+from dpsco_verify.cli.options import ChoiceOf, ChoiceOrName, chosen_formats, format_option
 from dpsco_verify.cli.progress import NO_REPORT, is_quiet, progress, quiet_option
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence.exit_code import ExitCode
@@ -84,7 +84,9 @@ _OF_CANARIES = ("canaries", "method", "family", "guesses")
 @click.option("--renyi-alpha", type=float, help="The claim: Renyi-DP of this order, with --renyi-epsilon.")
 @click.option("--renyi-epsilon", type=float, help="Its epsilon.")
 @click.option(
-    "--relation", type=ChoiceOf(Relation), help="Refuse pairs that are not neighbours in this sense."
+    "--relation",
+    type=ChoiceOrName(Relation),
+    help="Refuse pairs that are not neighbours in this sense; or MODULE:NAME of one of your own, or of a predicate.",
 )
 @click.option(
     "--profile",

@@ -23,8 +23,9 @@ folder can be imported from.
 
 \b
 PAIR is module:name of a tuple (d, d_prime), a list of such tuples, a
-Hypothesis strategy of them, or a function that gives one; or a JSON file that
-holds {"d": ..., "d_prime": ...} or a list of these.
+Hypothesis strategy of them, a function that gives one, or a function of a
+numpy generator that draws one; or a JSON file that holds
+{"d": ..., "d_prime": ...} or a list of these.
 
 \b
 A program (--command) is started once. Each line of its standard input is a
@@ -46,7 +47,8 @@ A configuration (--config) runs many audits on one error budget:
                                   # renyi_alpha and renyi_epsilon
   # relation, samples, name, weight, time_limit, total_time_limit,
   # epsilon_of_interest, multiple_of_interest, pair_examples, per_call,
-  # floating_point, seeded, expect
+  # floating_point, seeded, expect; relation may be
+  # "mymodule:relation", of your own
 In pyproject.toml the same tables stand under tool.dpsco-verify.
 
 \b

@@ -36,6 +36,14 @@ class ChoiceOf(click.Choice[str]):
         return self._kind(super().convert(str(value), param, ctx))
 
 
+class ChoiceOrName(ChoiceOf):
+    """The members of an enumeration by their values, or ``module:name`` of something else; the command gets a text."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the value, or the name as it is."""
+        return value if ":" in str(value) else str(super().convert(value, param, ctx).value)
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 

@@ -23,7 +23,6 @@ from dpsco_verify.choices import (
     PAIR_EXAMPLES,
     SAMPLES,
     Profile,
-    Relation,
 )
 from dpsco_verify.errors import InputError
 from dpsco_verify.privacy.claims import PrivacyClaim, claim_from
@@ -44,7 +43,7 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     epsilon, delta; rho; mu; renyi_alpha, renyi_epsilon
         The claim: one of the four kinds.
     relation
-        What the pairs have to be.
+        What the pairs have to be: the name of a relation, or ``module:name`` of one of one's own, or of a predicate.
     samples
         Outputs a data set, at most; by default the profile's number.
     name
@@ -78,7 +77,7 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     mu: float | None = None
     renyi_alpha: float | None = None
     renyi_epsilon: float | None = None
-    relation: Relation | None = None
+    relation: Text | None = None
     samples: Annotated[int, Meta(ge=FEWEST_SAMPLES)] | None = None
     name: Text | None = None
     weight: Positive = 1.0

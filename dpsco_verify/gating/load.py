@@ -5,17 +5,24 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from dpsco_verify.auditing import per_call
+from dpsco_verify.auditing.relations import OwnRelation, relation_of
+from dpsco_verify.auditing.request import checked_relation
+from dpsco_verify.choices import Relation
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import Source
 
 _PAIR = "give a tuple (d, d_prime), a list of such tuples, a Hypothesis strategy of them, or a function that gives one"
+_RELATION = (
+    "give one of dpsco_verify.auditing.relations, a function without arguments that gives one, or a predicate of two "
+    "data sets"
+)
 
 
 class _Pair(msgspec.Struct, forbid_unknown_fields=True):
@@ -55,8 +62,43 @@ def source_of(name: str, folder: Path) -> Source | None:
     return Source(file=file.as_posix(), line=max(line, 1))
 
 
+def load_relation(name: str | None) -> Relation | OwnRelation | None:
+    """Return the relation of this name, or the one that ``module:name`` names: itself, its maker, or a predicate.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    if name is None:
+        return None
+    if ":" not in name:
+        return checked_relation(name)
+    found = load_object("relation", name)
+    takes = _positional(found)
+    if takes == 0:
+        found = _called("relation", name, found, _RELATION)
+    if takes == 2:
+        found = relation_of(name.rpartition(":")[2].replace("_", " "), found)
+    if not isinstance(found, OwnRelation):
+        raise InputError(f"relation={name!r} is {_kind(found)}; {_RELATION}")
+    return found
+
+
+def _positional(value: Any) -> int | None:
+    """Return how many arguments a function needs, None of what is none."""
+    if isinstance(value, OwnRelation) or not callable(value):
+        return None
+    try:
+        parameters = inspect.signature(value).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(one.default is one.empty and one.kind in kinds for one in parameters)
+
+
 def load_pairs(names: Sequence[str]) -> Any:
-    """Return the pairs that `names` name, as one list, or as the one Hypothesis strategy that they name.
+    """Return the pairs that `names` name, as one list, or the one Hypothesis strategy or generator that they name.
 
     Raises
     ------
@@ -71,40 +113,46 @@ def load_pairs(names: Sequence[str]) -> Any:
         elif len(names) == 1:
             return found
         else:
-            raise InputError(f"pair={name!r} is a strategy, which an audit searches by itself; name it alone")
+            raise InputError(
+                f"pair={name!r} is a strategy, or draws pairs, which an audit searches by itself; name it alone"
+            )
     return pairs
 
 
 def _pairs_of(name: str) -> Any:
     if name.endswith(".json"):
         return _from_file(Path(name))
-    found = _called(name, load_object("pair", name))
-    if _is_strategy(found):
-        return found
+    found = load_object("pair", name)
+    if callable(found) and not _is_strategy(found) and _positional(found) != 1:
+        found = _called("pair", name, found, _PAIR)
+    if _is_strategy(found) or callable(found):
+        return found  # what draws pairs
     if isinstance(found, tuple):
         # A tuple is a pair even where each of its two data sets is a tuple of two.
         if len(found) != 2:
             raise InputError(f"pair={name!r} is a tuple of {len(found)}; {_PAIR}")
         return [found]
     if isinstance(found, list):
-        for i, item in enumerate(found):
-            if not isinstance(item, tuple) or len(item) != 2:
-                raise InputError(f"pair={name!r} is a list whose item {i} is {_kind(item)}; {_PAIR}")
-        if not found:
-            raise InputError(f"pair={name!r} is an empty list; {_PAIR}")
-        return list(found)
+        return _checked_list(name, found)
     raise InputError(f"pair={name!r} is {_kind(found)}; {_PAIR}")
 
 
-def _called(name: str, found: Any) -> Any:
-    """Return what a function gives, and anything else as it is."""
-    if not callable(found) or _is_strategy(found):
-        return found
+def _checked_list(name: str, found: list[Any]) -> list[tuple[Any, Any]]:
+    for i, item in enumerate(found):
+        if not isinstance(item, tuple) or len(item) != 2:
+            raise InputError(f"pair={name!r} is a list whose item {i} is {_kind(item)}; {_PAIR}")
+    if not found:
+        raise InputError(f"pair={name!r} is an empty list; {_PAIR}")
+    return list(found)
+
+
+def _called(what: str, name: str, function: Callable[[], Any], wanted: str) -> Any:
+    """Return what a function gives."""
     try:
-        return found()
+        return function()
     except (Exception, SystemExit) as error:  # noqa: BLE001  the user's own function may raise anything
         raise InputError(
-            f"pair={name!r} was called without arguments and raised {_said(error)}; {_PAIR}"
+            f"{what}={name!r} was called without arguments and raised {_said(error)}; {wanted}"
         ) from None
 
 

@@ -10,12 +10,14 @@ from typing import Any, TypeVar
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing.pairs import require_pair
 from dpsco_verify.auditing.program import Program
+from dpsco_verify.auditing.relations import OwnRelation
+from dpsco_verify.choices import Relation
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import Source
 from dpsco_verify.gating.audit_evidence import FindingNames
 from dpsco_verify.gating.config import AuditEntry, CanaryEntry, GateConfig, GuaranteeEntry
 from dpsco_verify.gating.guarantees import PlannedGuarantee, load_guarantee, spends_level
-from dpsco_verify.gating.load import load_mechanism, load_pairs, source_of
+from dpsco_verify.gating.load import load_mechanism, load_pairs, load_relation, source_of
 from dpsco_verify.gating.score_files import load_scores
 from dpsco_verify.inference import ErrorBudget
 from dpsco_verify.privacy.claims import PrivacyClaim
@@ -33,6 +35,7 @@ class Planned:
     id: str
     reading: str
     claim: PrivacyClaim
+    relation: Relation | OwnRelation | None
     mechanism: Any
     pairs: Any
     alpha: float
@@ -114,6 +117,7 @@ def plan(config: GateConfig, select: Sequence[str] = ()) -> GatePlan:
                 id=key[0],
                 reading=key[1],
                 claim=claimed[key],
+                relation=load_relation(entry.relation),
                 mechanism=mechanism_of(entry),
                 pairs=pairs_of(entry),
                 alpha=alpha(key),
@@ -181,11 +185,11 @@ def _named(
 
 def pairs_of(entry: AuditEntry) -> Any:
     """Return the pairs of an audit, each of which must be in its relation."""
-    pairs = load_pairs(entry.pairs)
+    pairs, relation = load_pairs(entry.pairs), load_relation(entry.relation)
     if isinstance(pairs, list):
         for number, (d, d_prime) in enumerate(pairs, 1):
             of = f", number {number} of {len(pairs)}" if len(pairs) > 1 else ""
-            require_pair(d, d_prime, entry.relation, name=f"pair={', '.join(entry.pairs)!r}{of}")
+            require_pair(d, d_prime, relation, name=f"pair={', '.join(entry.pairs)!r}{of}")
     return pairs
 
 

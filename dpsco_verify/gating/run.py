@@ -24,6 +24,7 @@ from dpsco_verify.gating.canary_evidence import canary_finding
 from dpsco_verify.gating.config import AuditEntry, GateConfig
 from dpsco_verify.gating.guarantee_evidence import findings_of
 from dpsco_verify.gating.guarantees import PlannedGuarantee
+from dpsco_verify.gating.load import load_relation
 from dpsco_verify.gating.plan import Planned, PlannedCanaries, mechanism_of, pairs_of, plan
 from dpsco_verify.gating.record import gate_record, record_of
 
@@ -155,7 +156,7 @@ def _audited(one: Planned) -> AuditResult:
             one.mechanism,
             pairs=one.pairs,
             claim=one.claim,
-            relation=one.entry.relation,
+            relation=one.relation,
             alpha=one.alpha,
             samples=one.samples,
             seed=one.seed,
@@ -186,7 +187,7 @@ def run_estimates(config: GateConfig, *, progress: Progress | None = None) -> tu
     mechanism, pairs = mechanism_of(entry), pairs_of(entry)
     if not isinstance(pairs, list):
         raise InputError(
-            f"pair={', '.join(entry.pairs)!r} is a strategy, whose worst pair depends on a claim; give pairs"
+            f"pair={', '.join(entry.pairs)!r} draws pairs, of which the worst depends on a claim; give pairs"
         )
     found = []
     with _started(entry, mechanism) as time_limit:
@@ -198,7 +199,7 @@ def run_estimates(config: GateConfig, *, progress: Progress | None = None) -> tu
                     mechanism,
                     pair,
                     entry.delta or 0.0,
-                    relation=entry.relation,
+                    relation=load_relation(entry.relation),
                     alpha=config.error_budget / len(pairs),
                     samples=config.samples(entry),
                     seed=config.seed,

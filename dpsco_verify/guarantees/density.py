@@ -76,7 +76,9 @@ def privacy_by_density(
     claimed = checked_claim(epsilon, delta, claim)
     both = pair() if callable(pair) else pair
     if not isinstance(both, tuple | list) or len(both) != 2:
-        raise InputError(f"pair={both!r} is no pair of data sets; give (d, d_prime), or a function that gives it")
+        raise InputError(
+            f"pair={both!r} is no pair of data sets; give (d, d_prime), or a function that gives it"
+        )
     title = name if name is not None else name_of(mechanism)
     found = audit_density(
         mechanism,
@@ -88,7 +90,11 @@ def privacy_by_density(
         seed=seed,
         time_limit=time_limit,
     )
-    needs = "" if found.samples_needed is None else f"; about {found.samples_needed:,} samples would show an excess"
+    needs = (
+        ""
+        if found.samples_needed is None
+        else f"; about {found.samples_needed:,} samples would show an excess"
+    )
     result = sampled(
         name=title,
         claim=f"{claimed}, by its density",
