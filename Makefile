@@ -12,6 +12,7 @@ SEED ?= 0
 OUT ?= reports/latest
 JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 WORKERS ?= $(JOBS)
+SAMPLE ?= 40
 LEVELS ?=
 ARGS ?=
 
@@ -22,8 +23,9 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 STAMP_RUN := $(VENV)/.run-installed
 STAMP_TEST := $(VENV)/.test-installed
 STAMP_DOCS := $(VENV)/.docs-installed
+STAMP_MUTATE := $(VENV)/.mutate-installed
 
-.PHONY: help setup audit test test-fast test-long test-processors explore lint format docs bench reference lock clean
+.PHONY: help setup audit test test-fast test-long test-processors explore lint format docs bench mutate reference lock clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
@@ -53,6 +55,11 @@ $(STAMP_TEST): requirements/test.txt $(STAMP_RUN)
 $(STAMP_DOCS): requirements/docs.txt $(STAMP_TEST)
 	@echo "installing what building the documentation needs (pinned by hash)" >&2
 	@$(PIP_INSTALL) --require-hashes --requirement requirements/docs.txt
+	@touch $@
+
+$(STAMP_MUTATE): requirements/mutate.txt $(STAMP_TEST)
+	@echo "installing what mutation testing needs (pinned by hash)" >&2
+	@$(PIP_INSTALL) --require-hashes --requirement requirements/mutate.txt
 	@touch $@
 
 audit: $(STAMP_RUN) ## Verify the paper and write the reports to OUT
@@ -99,6 +106,9 @@ docs: $(STAMP_DOCS) ## Build the documentation and the manual page; a link that 
 bench: $(STAMP_TEST) ## Measure speed as ratios within one run; the figures also go to benchmarks/results/latest.json
 	@$(BIN)/python -m benchmarks --json benchmarks/results/latest.json $(ARGS)
 
+mutate: $(STAMP_MUTATE) ## Change the code in SAMPLE single places, and see which changes no test notices (hours; run again to go on)
+	@$(BIN)/python -m mutation --seed $(SEED) --sample $(SAMPLE) --out $(if $(filter file,$(origin OUT)),reports/mutation,$(OUT)) $(ARGS)
+
 reference: $(STAMP_RUN) ## Renew reports/reference from the standard profile (`make audit` makes the rest of it)
 	@$(BIN)/dpsco-verify audit --profile standard --seed 0 --out reports/reference --no-store --jobs $(JOBS) --format markdown --format brief
 
@@ -108,6 +118,7 @@ lock: $(STAMP_TEST) ## Compile the pinned requirement files anew
 	  --output-file requirements/test.txt requirements/build.in pyproject.toml
 	@$(BIN)/pip-compile $(LOCK_OPTIONS) --extra docs --constraint requirements/test.txt \
 	  --output-file requirements/docs.txt requirements/build.in pyproject.toml
+	@$(BIN)/pip-compile $(LOCK_OPTIONS) --constraint requirements/test.txt --output-file requirements/mutate.txt requirements/mutate.in
 
 # No index address, option or path of the machine that compiled may end up in the files.
 LOCK_OPTIONS := --quiet --upgrade --generate-hashes --strip-extras --allow-unsafe --no-header \

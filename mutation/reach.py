@@ -1,0 +1,165 @@
+"""Which test files may notice a change: those that name what is changed, and those that run its statement.
+
+The second are seen once by coverage, in a process for each file, and kept. A process of its own shows what importing
+runs, too, so that constants and defaults of arguments have their tests. What compiled functions do is not seen: whoever
+imports one of the modules in ``COMPILED`` may run it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from mutation.mutants import Mutant
+from mutation.tree import NO_TESTS, PRODUCT, Tree, digest
+from mutation.trial import Selection
+
+COMPILED = (f"{PRODUCT}/algorithm/kernel/", f"{PRODUCT}/auditing/canaries/recursion.py")
+
+_SETTINGS = """[run]
+source = {source}
+data_file = {data}
+parallel = true
+patch = subprocess, _exit
+disable_warnings = no-data-collected, module-not-imported, module-not-measured, already-imported, couldnt-parse
+"""
+
+
+class Reached(msgspec.Struct, frozen=True):
+    """What a test file did on the unchanged code.
+
+    Parameters
+    ----------
+    code
+        The exit code, without coverage's eyes if it failed under them: 0, or 5 where no test has the markers.
+    seconds
+        CPU seconds.
+    lines
+        The lines that it ran, by module.
+    """
+
+    code: int | None
+    seconds: float
+    last_words: str
+    lines: dict[str, list[int]]
+
+
+class Reach:
+    """The test files and what they reach, kept in ``folder``; what is kept holds for the same product and test file."""
+
+    def __init__(self, folder: Path, tree: Tree, tests: list[str], *, product: str, markers: str) -> None:
+        self._folder, self._tree, self.markers = folder, tree, markers
+        shared = [
+            name for name in tree.names if re.fullmatch(r"tests/(.*/)?conftest\.py|pyproject\.toml", name)
+        ]
+        kind = f"{product}-{markers.replace(' ', '_')}"
+        self._kept = {
+            name: folder / f"{name.replace('/', '.')}-{digest(tree.path, [*shared, name])}-{kind}.json"
+            for name in tests
+        }
+        self.found: dict[str, Reached] = {
+            name: msgspec.json.decode(kept.read_bytes(), type=Reached)
+            for name, kept in self._kept.items()
+            if kept.exists()
+        }
+
+    def missing(self) -> list[str]:
+        """Return the test files that are still to be looked at."""
+        return [name for name in self._kept if name not in self.found]
+
+    def look(self, name: str) -> Reached:
+        """Run a test file under coverage, and keep what it reached."""
+        from coverage import CoverageData  # noqa: PLC0415  there for `make mutate` alone
+
+        self._folder.mkdir(parents=True, exist_ok=True)
+        data, settings = self._folder / "data", self._folder / "coverage.ini"
+        for old in self._folder.glob("data*"):
+            old.unlink()
+        settings.write_text(_SETTINGS.format(source=self._tree.path / PRODUCT, data=data), encoding="utf-8")
+        ran = self._tree.pytest(
+            [name], markers=self.markers, launcher=["-m", "coverage", "run", f"--rcfile={settings}"]
+        )
+        lines: dict[str, set[int]] = {}
+        for part in sorted(self._folder.glob("data.*")):
+            seen = CoverageData(str(part))
+            seen.read()
+            for file in seen.measured_files():
+                module = Path(file).relative_to(self._tree.path).as_posix()
+                lines.setdefault(module, set()).update(seen.lines(file) or ())
+            part.unlink()
+        if ran.code not in {0, NO_TESTS}:
+            ran = self._tree.pytest([name], markers=self.markers)
+        reached = Reached(
+            ran.code, ran.seconds, ran.last_words, {module: sorted(ran_) for module, ran_ in lines.items()}
+        )
+        self._kept[name].write_bytes(msgspec.json.encode(reached))
+        self.found[name] = reached
+        return reached
+
+    def failing(self) -> dict[str, Reached]:
+        """Return the test files that fail on the unchanged code, which say nothing of a changed one."""
+        return {name: reached for name, reached in self.found.items() if reached.code not in {0, NO_TESTS}}
+
+    def of(self, mutant: Mutant) -> Selection:
+        """Return the test files that run the statement that a mutant changes, those that name it first."""
+        text = (self._tree.path / mutant.path).read_text(encoding="utf-8")
+        statement = set(statement_of(text, mutant.line))
+        if mutant.path.startswith(COMPILED):
+            statement = set(range(1, text.count("\n") + 2))
+        seconds = {
+            name: reached.seconds
+            for name, reached in self.found.items()
+            if reached.code == 0 and not statement.isdisjoint(reached.lines.get(mutant.path, ()))
+        }
+        naming = set(nearest(mutant, self._tree, list(seconds)))
+        order = sorted(seconds, key=lambda name: (name not in naming, seconds[name]))
+        return Selection({name: seconds[name] for name in order}, self.markers)
+
+
+_LEVELS = ("unit", "property", "report", "contract", "cli", "statistical")  # from what is usually quick
+
+
+def nearest(mutant: Mutant, tree: Tree, tests: list[str]) -> list[str]:
+    """Return the test files that name the module of a mutant, or import a public name of it from a package of it."""
+    *packages, _ = parts = mutant.path.removesuffix(".py").removesuffix("/__init__").split("/")
+    module = ".".join(parts)
+    body = ast.parse((tree.path / mutant.path).read_text(encoding="utf-8")).body
+    names = {node.name for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    names |= {parts[-1], mutant.definition}
+    public = "|".join(re.escape(name) for name in sorted(names) if name and not name.startswith("_"))
+    package = "|".join(re.escape(".".join(packages[: i + 1])) for i in range(1, len(packages))) or "(?!)"
+    named = re.compile(rf"{re.escape(module)}\b")
+    imported = re.compile(rf"\b(?:{package}) import\b[^()]*?(?:\([^()]*?)?\b(?:{public})\b")
+    found = [
+        name
+        for name in tests
+        if named.search(text := (tree.path / name).read_text(encoding="utf-8")) or imported.search(text)
+    ]
+    return sorted(found, key=lambda name: (_LEVELS.index(name.split("/")[1]), name))
+
+
+def statement_of(text: str, line: int) -> range:
+    """Return the lines of the innermost statement around a line; of one with a body, those of its head."""
+    found = range(line, line + 1)
+    size: float = float("inf")
+    for statement in _statements(ast.parse(text)):
+        if statement.start <= line < statement.stop and len(statement) <= size:
+            found, size = statement, len(statement)
+    return found
+
+
+def _statements(tree: ast.Module) -> Iterator[range]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt):
+            start = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+            body = getattr(node, "body", None) or getattr(node, "cases", None)
+            first = body[0] if body else None
+            if first is None:
+                yield range(start, (node.end_lineno or start) + 1)
+            else:
+                head = first.pattern.lineno if isinstance(first, ast.match_case) else first.lineno
+                yield range(start, max(head, start + 1))

@@ -1,0 +1,141 @@
+"""The thin layer of `make mutate`: which tests run for a change, what ends them, and what the score counts."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from mutation.mutants import Equivalent, Mutant, behaviour, difference, equivalents
+from mutation.reach import nearest, statement_of
+from mutation.report import score, table
+from mutation.tree import EVERYDAY, NO_TESTS, Tree
+from mutation.trial import Depth, Outcome, Result, Selection, run
+
+ROOT = Path(__file__).parents[2]
+CODE = "def half(x):\n    return x / 2\n"
+TEST = "from dpsco_verify.part import half\n\n\ndef test_half():\n    assert half({0}) == {0} / 2\n"
+FILES = {
+    "dpsco_verify/__init__.py": "",
+    "dpsco_verify/pytest_plugin.py": "",
+    "dpsco_verify/part.py": CODE,
+    "mutation/__init__.py": "",
+    "mutation/watch.py": (ROOT / "mutation" / "watch.py").read_text(encoding="utf-8"),
+    "pyproject.toml": '[tool.pytest.ini_options]\naddopts = ["--import-mode=importlib"]\n',
+    "tests/unit/test_four.py": TEST.format(4),
+    "tests/unit/test_zero.py": TEST.format(0),
+    "tests/unit/test_other.py": "def test_nothing():\n    pass\n",
+}
+MUTANT = Mutant("dpsco_verify/part.py", "half", "an operator", 2, 13, "return x / 2", "return x * 2")
+RESULT = Result(MUTANT, Outcome.SURVIVED, 1, 0.5, "1 passed", Depth.NEAREST, "hash")
+
+
+@pytest.fixture
+def tree(tmp_path):
+    for name, text in FILES.items():
+        (tmp_path / "root" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "root" / name).write_text(text, encoding="utf-8")
+    return Tree(tmp_path / "tree", tmp_path / "root", list(FILES))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("after", "tests", "outcome"),
+    [
+        ("x * 2", ("zero", "four"), Outcome.KILLED),
+        ("x * 2", ("zero",), Outcome.SURVIVED),
+        ("x * 2", (), Outcome.UNREACHED),
+        ("y / 2", ("zero",), Outcome.KILLED),
+    ],
+)
+def test_a_change_is_noticed_by_a_test_that_fails(tree, after, tests, outcome):
+    chosen = Selection({f"tests/unit/test_{name}.py": 1.0 for name in tests})
+    found, files, _, _ = run(MUTANT, CODE.replace("x / 2", after), tree, chosen, budget=100.0)
+    assert (found, files) == (outcome, len(tests))
+    assert (tree.path / MUTANT.path).read_text(encoding="utf-8") == CODE
+
+
+@pytest.mark.slow
+def test_tests_left_out_leave_a_change_undecided(tree):
+    chosen = Selection({"tests/unit/test_zero.py": 1.0, "tests/unit/test_four.py": 1.0})
+    assert run(MUTANT, CODE.replace("/", "*"), tree, chosen, budget=1.5)[:2] == (Outcome.UNDECIDED, 1)
+
+
+@pytest.mark.slow
+def test_a_loop_without_end_ends_at_the_limit_of_its_test(tree):
+    with tree.changed(MUTANT.path, "def half(x):\n    while True:\n        pass\n"):
+        names = ["tests/unit/test_other.py", "tests/unit/test_zero.py"]
+        ended = tree.pytest(names, markers=EVERYDAY, limits=dict.fromkeys(names, 0.3))
+        waited = tree.pytest(names, markers=EVERYDAY, wall=3.0)
+    assert (ended.code, waited.code) == (-signal.SIGPROF, None)
+    unchanged = tree.pytest(names, markers=EVERYDAY, limits=dict.fromkeys(names, 5.0))
+    assert unchanged.code == 0
+    assert unchanged.seconds > 0
+    assert tree.pytest(names, markers="slow").code == NO_TESTS
+
+
+def test_a_copy_follows_its_tree(tree, tmp_path):
+    (tmp_path / "root" / MUTANT.path).write_text("changed = True\n", encoding="utf-8")
+    names = [name for name in FILES if name != "tests/unit/test_zero.py"]
+    again = Tree(tmp_path / "tree", tmp_path / "root", names)
+    assert (again.path / MUTANT.path).read_text(encoding="utf-8") == "changed = True\n"
+    assert not (again.path / "tests/unit/test_zero.py").exists()
+    assert (again.path / "tests/unit/test_four.py").exists()
+
+
+def test_the_nearest_tests_name_the_module_or_import_from_its_package(tree):
+    names = [name for name in FILES if name.startswith("tests/")]
+    assert nearest(MUTANT, tree, names) == ["tests/unit/test_four.py", "tests/unit/test_zero.py"]
+    text = "from dpsco_verify.a import (\n    other,\n    half,\n)\n"
+    inner = msgspec.structs.replace(MUTANT, path="dpsco_verify/a/b.py")
+    (tree.path / "dpsco_verify/a").mkdir()
+    (tree.path / inner.path).write_text(CODE, encoding="utf-8")
+    for line, is_near in (
+        (text, True),
+        (text.replace("half", "halves"), False),
+        (text.replace(".a", ".c"), False),
+    ):
+        (tree.path / names[0]).write_text(line, encoding="utf-8")
+        assert nearest(inner, tree, names[:1]) == names[:1] * is_near
+
+
+def test_the_statement_around_a_line():
+    text = "@decorated\ndef f(\n    x=1,\n):\n    if (\n        x\n    ):\n        return [\n            x\n        ]\n"
+    lines = {line: statement_of(text, line) for line in range(1, 11)}
+    assert {lines[line] for line in (1, 2, 3, 4)} == {range(1, 5)}
+    assert {lines[line] for line in (5, 6, 7)} == {range(5, 8)}
+    assert {lines[line] for line in (8, 9, 10)} == {range(8, 11)}
+    assert statement_of("match x:\n    case 1:\n        y\n", 3) == range(3, 4)
+
+
+def test_what_only_annotations_or_spaces_change_is_no_change():
+    assert behaviour("def f(x: int | None) -> int: return x") == behaviour("def f(x: int & None): return  x")
+    assert behaviour("def f(x=1): return x") != behaviour("def f(x=2): return x")
+    assert difference("a\n  b\nc\n", "a\n  d\nc\n") == ("b", "d")
+
+
+def test_the_score_leaves_out_what_is_listed_and_counts_what_is_undecided():
+    outcomes = [Outcome.KILLED] * 8 + [Outcome.TIMED, Outcome.UNDECIDED, Outcome.UNREACHED]
+    results = [RESULT] + [msgspec.structs.replace(RESULT, outcome=outcome) for outcome in outcomes]
+    missed, sentence = score(results, [])
+    assert [result.outcome for result in missed] == [Outcome.SURVIVED, Outcome.UNDECIDED, Outcome.UNREACHED]
+    # (9, 12): the ends solve P(K >= 9) = P(K <= 9) = 0.025.
+    assert "noticed 75.0%, 95 % interval 42.8% to 94.5%" in sentence
+    listed = Equivalent(MUTANT.path, "half", "return x / 2", "return x * 2", "never called")
+    missed, sentence = score(results, [listed])
+    assert missed == []
+    assert "3 equivalent, which do not count; noticed 100.0%" in sentence
+    assert score(results, [msgspec.structs.replace(listed, after="return x - 2")])[0] != []
+    assert "-return x / 2\n+return x * 2" in table([RESULT])
+    assert RESULT.then(msgspec.structs.replace(RESULT, outcome=Outcome.UNREACHED)).outcome is Outcome.SURVIVED
+
+
+def test_every_listed_change_is_one_of_the_present_code():
+    for each in equivalents():
+        lines = [line.strip() for line in (ROOT / each.path).read_text(encoding="utf-8").splitlines()]
+        before = each.before.splitlines()
+        assert any(lines[i : i + len(before)] == before for i in range(len(lines))), each
+        assert each.reason
+        assert each.before != each.after
