@@ -43,9 +43,9 @@ class SystemAudit:
         How many fresh outputs on the one data set lie in the event, and on the other.
     order, delta_at_order
         The point (ε, δ) of the claim at which it was judged.
-    detectable_epsilon, detectable_delta
-        The smallest ε at `delta_at_order`, and δ at `order`, that would have been found with power 0.9; None where none
-        would have been, or one was.
+    detectable_epsilon
+        The smallest ε at `delta_at_order` that would have been found with power 0.9; None where none would have been,
+        or one was.
     epsilon_lower
         ε at `delta_at_order` is at least this, with confidence 1 − `alpha`.
     alpha, test_alpha
@@ -68,7 +68,6 @@ class SystemAudit:
     order: float
     delta_at_order: float
     detectable_epsilon: float | None
-    detectable_delta: float | None
     epsilon_lower: float
     alpha: float
     test_alpha: float
@@ -201,7 +200,6 @@ def _as_record(system: str, setting: AuditSetting, task: Task, found: AuditResul
         order=found.order,
         delta_at_order=found.delta_at_order,
         detectable_epsilon=None if found.mdv is None else found.mdv.epsilon,
-        detectable_delta=None if found.mdv is None else found.mdv.delta,
         epsilon_lower=found.epsilon_lower,
         alpha=found.alpha,
         test_alpha=witness.alpha,
@@ -226,7 +224,6 @@ def _not_audited(system: str, setting: AuditSetting, reason: str, *, alpha: floa
         order=0.0,
         delta_at_order=1.0,
         detectable_epsilon=None,
-        detectable_delta=None,
         epsilon_lower=0.0,
         alpha=alpha,
         test_alpha=alpha,

@@ -64,7 +64,6 @@ def _no_audit(monkeypatch):
             order=1.0,
             delta_at_order=1e-6,
             detectable_epsilon=2.0,
-            detectable_delta=0.1,
             epsilon_lower=0.0,
             alpha=alpha,
             test_alpha=alpha,

@@ -84,7 +84,6 @@ class Simulation:
     tail_rejected: bool
     tail_log_wealth: float
     tail_mdv: float | None
-    first_rejection: int | None
     late_flags: tuple[bool, ...]
 
 
@@ -132,6 +131,5 @@ def simulate(
         tail_rejected=decision.rejected,
         tail_log_wealth=decision.log_wealth,
         tail_mdv=test.surely_detectable(runs),
-        first_rejection=decision.rejected_at,
         late_flags=tuple(bool(x) for x in late[:stop]),
     )

@@ -25,7 +25,6 @@ class WorstInstance:
     description: str
     start: float
     probability: float
-    search_mean: float
     confirmed: Measured
 
 
@@ -90,7 +89,7 @@ def search_worst(
         )
         if ratios is not None and float(ratios.mean()) > best[0]:
             best = (float(ratios.mean()), place)
-    found, place = best
+    place = best[1]
     instance, n, sigma = _at(place, geometry, lipschitz)
     ratios = excess_ratios(
         instance, n=n, sigma=sigma, noise=noise, runs=confirm_runs, seed=seed, name=f"{name}/confirm"
@@ -111,7 +110,6 @@ def search_worst(
         f"n = {n}, σ = {sigma / lipschitz:.4g} L",
         start=place["start"],
         probability=place["probability"],
-        search_mean=found,
         confirmed=confirmed,
     )
 

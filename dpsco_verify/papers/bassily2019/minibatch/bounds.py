@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -21,6 +22,9 @@ NOISE = 8.0
 DELTA = 1e-6
 """The δ of the readings that do not take the largest."""
 
+Places = tuple[tuple[int, int, float], ...]
+"""Of a grid: n, d and ε of each."""
+
 ENOUGH = 25
 """The T from which the printed noise is enough, wherever it was examined."""
 
@@ -38,7 +42,7 @@ ONE_STEP = ((25, 1, 1.0), (80, 10, 1.0), (700, 1000, 1.0))
 """They have T = 1, where the mean of the points after the steps is the first step."""
 
 
-def _with_steps(least: int) -> tuple[tuple[int, int, float], ...]:
+def _with_steps(least: int) -> Places:
     """Return the largest grid: where T is at least so much at δ = 1/n²."""
     return tuple(
         (n, d, epsilon)
@@ -92,11 +96,6 @@ class GridBounds:
     failing: float | None
 
 
-def largest_delta(n: int) -> float:
-    """Return 1/n², the largest δ for which the source claims."""
-    return 1.0 / (n * n)
-
-
 def printed(n: int, dimension: int, epsilon: float, delta: float) -> SampledSteps:
     """Return the steps with the printed T, m and σ."""
     logs = -math.log(delta)
@@ -105,46 +104,67 @@ def printed(n: int, dimension: int, epsilon: float, delta: float) -> SampledStep
     return SampledSteps(n=n, batch=batch, steps=steps, noise=math.sqrt(NOISE * steps * logs) / (n * epsilon))
 
 
-def examine(
-    *,
-    system: str,
-    places: tuple[tuple[int, int, float], ...],
-    upper: bool = False,
-    sharp: bool = False,
-    output_tells: int | None = None,
-    factor: float = 1.0,
-    largest: bool = False,
-) -> GridBounds:
-    """Bound δ at each (n, d, ε) from below, and from above on demand; compare the implementation where ε ≤ 1.
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """What a reading is about.
 
-    With `output_tells`, the T for which the output tells the first step, the worst is sought there, and judged by that
-    step alone. The printed σ is multiplied by `factor`. δ is 10⁻⁶, or for `largest` the source's largest.
+    Attributes
+    ----------
+    system
+        The system whose noise is compared with the printed one.
+    places
+        The grid of each profile.
+    upper
+        Whether the claim can hold, so that an upper bound is worth its time.
+    sharp
+        Whether it is searched, but in the quick profile, how much less noise is proven and refuted.
+    output_tells
+        The T for which the output tells the first step: the worst is sought there, and judged by that step alone.
+    factor
+        What the printed σ is multiplied by.
+    largest
+        Whether δ is 1/n², the largest for which the source claims, and not 10⁻⁶.
     """
+
+    system: str
+    places: Mapping[Profile, Places]
+    upper: bool = False
+    sharp: bool = False
+    output_tells: int | None = None
+    factor: float = 1.0
+    largest: bool = False
+
+    def at(self, n: int, dimension: int, epsilon: float) -> tuple[float, SampledSteps]:
+        """Return δ and the steps at a place."""
+        delta = 1.0 / (n * n) if self.largest else DELTA
+        return delta, printed(n, dimension, epsilon, delta).scaled(self.factor)
+
+
+def examine(*, scope: Scope, profile: Profile) -> GridBounds:
+    """Bound δ at each place from below, and from above on demand; compare the implementation where ε ≤ 1."""
     points, implemented = [], []
     worst: tuple[float, tuple[int, int, float, float]] = (-math.inf, (0, 0, 0.0, 0.0))
+    places = scope.places[profile]
     for n, dimension, epsilon in places:
-        delta = largest_delta(n) if largest else DELTA
-        steps = printed(n, dimension, epsilon, delta).scaled(factor)
-        told = steps.steps == output_tells
+        delta, steps = scope.at(n, dimension, epsilon)
+        told = steps.steps == scope.output_tells
         words = (
             f"{'the output' if told else 'all steps'}, n = {n}, d = {dimension}, ε = {epsilon:g}, T = "
-            f"{steps.steps}, m = {steps.batch}{', δ = 1/n²' if largest else ''}"
+            f"{steps.steps}, m = {steps.batch}{', δ = 1/n²' if scope.largest else ''}"
         )
         low, threshold = lower_delta(replace(steps, steps=1) if told else steps, epsilon)
-        if told or output_tells is None:
+        if told or scope.output_tells is None:
             worst = max(worst, (low, (n, dimension, epsilon, threshold)))
         if epsilon <= 1.0:
-            figures = Place(n, dimension, epsilon, delta).figures(system)
+            figures = Place(n, dimension, epsilon, delta).figures(scope.system)
             # The noise on the sum of a step's gradients; the batch and the number of steps must be the printed ones.
             same = (figures["T"], figures["m"]) == (steps.steps, steps.batch)
             implemented.append(Implemented(words=words, ratio=figures["σ"] / steps.noise if same else 0.0))
-        above = upper_delta(steps, epsilon) if upper else None
+        above = upper_delta(steps, epsilon) if scope.upper else None
         points.append(Point(words=words, claimed=delta, lower=max(0.0, low), upper=above))
     proven, failing = 1.0, None
-    if sharp:
-        n, dimension, epsilon = places[0]
-        delta = largest_delta(n) if largest else DELTA
-        steps = printed(n, dimension, epsilon, delta).scaled(factor)
+    if scope.sharp and profile is not Profile.QUICK:
+        (delta, steps), epsilon = scope.at(*places[0]), places[0][-1]
         enough = smallest_factor(
             lambda f: upper_delta(steps.scaled(float(f)), epsilon) <= delta, low=0.7, high=1.0
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -30,6 +30,8 @@ from dpsco_verify.papers.bassily2019.minibatch.bounds import (
     ONE_STEP,
     TEN,
     GridBounds,
+    Places,
+    Scope,
     examine,
     printed,
     too_little,
@@ -49,36 +51,7 @@ _METHOD = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Scope:
-    """What a reading is about: a system, the grid, and the arguments of :func:`examine`.
-
-    Attributes
-    ----------
-    system
-        The system whose noise is compared with the printed one.
-    places
-        (n, d, ε) for each profile.
-    upper
-        Whether the claim can hold, so that an upper bound is worth its time.
-    sharp
-        Whether it is searched, but in the quick profile, how much less noise is proven and refuted.
-    output_tells, factor, largest
-        As for :func:`examine`.
-    """
-
-    system: str
-    places: Mapping[Profile, tuple[tuple[int, int, float], ...]]
-    upper: bool = False
-    sharp: bool = False
-    output_tells: int | None = None
-    factor: float = 1.0
-    largest: bool = False
-
-
-def _everywhere(
-    places: tuple[tuple[int, int, float], ...],
-) -> Mapping[Profile, tuple[tuple[int, int, float], ...]]:
+def _everywhere(places: Places) -> Mapping[Profile, Places]:
     return dict.fromkeys(Profile, places)
 
 
@@ -87,16 +60,7 @@ class _Minibatch(PrivacyStatement[Scope, GridBounds]):
 
     def exact(self, reading: Reading[Scope], profile: Profile) -> Call[GridBounds]:
         """Return the grid of the reading."""
-        scope = reading.parameters
-        return examine, {
-            "system": scope.system,
-            "places": scope.places[profile],
-            "upper": scope.upper,
-            "sharp": profile is not Profile.QUICK and scope.sharp,
-            "output_tells": scope.output_tells,
-            "factor": scope.factor,
-            "largest": scope.largest,
-        }
+        return examine, {"scope": reading.parameters, "profile": profile}
 
     def decide(self, reading: Reading[Scope], value: GridBounds) -> Decision:
         """Decide by the grid."""
