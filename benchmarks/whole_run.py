@@ -10,7 +10,7 @@ from benchmarks.measure import growth, in_turn, seconds
 from benchmarks.record import Row, row
 from benchmarks.size import Size
 from dpsco_verify.evidence import checker
-from dpsco_verify.privacy.whole_run import WholeRun, bounds, calibrate, delta_upper
+from dpsco_verify.privacy.whole_run import WholeRun, bounds, calibrate, delta_upper, functional_bounds
 
 GROUP = "whole run"
 DELTA = 1e-6
@@ -76,7 +76,7 @@ def _against_balls(n: int) -> Row:
     exact = Fraction(found.certificate.right)
     checker.Kinds().check(found.certificate)
     problem = bounds.sum_of(found.run, found.run.law[0][0], 1.0)
-    doubles = math.exp(bounds.sharpest(problem, bounds.CHECKABLE)[0])
+    doubles = math.exp(functional_bounds.sharpest(problem, functional_bounds.CHECKABLE)[0])
     return row(
         GROUP,
         "bound in doubles against balls: relative error",

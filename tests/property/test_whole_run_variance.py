@@ -14,15 +14,16 @@ from scipy import optimize, signal, stats
 
 from dpsco_verify.privacy.whole_run import (
     WholeRun,
-    bounds,
     convolution,
     delta_lower,
     delta_upper,
+    functional_bounds,
     law,
     narrowing,
     refinement,
 )
-from dpsco_verify.privacy.whole_run.plan import CHECKABLE, Plan, Sum
+from dpsco_verify.privacy.whole_run.functional import Sum
+from dpsco_verify.privacy.whole_run.plan import CHECKABLE, Plan
 
 NODES = np.linspace(-9.0, 9.0, 361)
 WEIGHTS = stats.norm.pdf(NODES) * (NODES[1] - NODES[0])
@@ -215,7 +216,9 @@ def test_no_adaptive_adversary_is_above_the_refined_bound():
     """At n = 200: in smaller runs the majorant costs more than the variance gains, and the envelope is taken."""
     n, k, epsilon, mu = 200, 101, 0.07, 0.4
     run, threshold = WholeRun(n=n, mu=mu, points=k), (n - k) * math.expm1(epsilon)
-    envelope = math.exp(bounds.planned_upper(Sum(epsilon=epsilon, mu=mu, n=n, points=k), CHECKABLE)[0])
+    envelope = math.exp(
+        functional_bounds.planned_upper(Sum(epsilon=epsilon, mu=mu, n=n, points=k), CHECKABLE)[0]
+    )
     grid = np.linspace(-12.0, 30.0, 841)
     best = best_adversary(lambda x: np.maximum(x - threshold, 0.0), k, epsilon, mu, grid) / n
     upper = delta_upper(run, epsilon)

@@ -31,7 +31,8 @@ from dpsco_verify.privacy.transcript import (
     whole_run_delta,
 )
 from dpsco_verify.privacy.whole_run import WholeRun, delta_lower, moments
-from dpsco_verify.privacy.whole_run.bounds import planned_upper, sum_of
+from dpsco_verify.privacy.whole_run.bounds import sum_of
+from dpsco_verify.privacy.whole_run.functional_bounds import planned_upper
 from dpsco_verify.privacy.whole_run.moments import moment_bound
 from dpsco_verify.privacy.whole_run.plan import FINE
 

@@ -27,11 +27,14 @@ from dpsco_verify.privacy.whole_run import (
     delta_upper,
     epsilon_lower,
     epsilon_upper,
+    functional_bounds,
     law,
     output,
 )
-from dpsco_verify.privacy.whole_run.bounds import log_lower, sum_of
-from dpsco_verify.privacy.whole_run.plan import CHECKABLE, Sum
+from dpsco_verify.privacy.whole_run.bounds import sum_of
+from dpsco_verify.privacy.whole_run.functional import Sum
+from dpsco_verify.privacy.whole_run.functional_bounds import log_lower
+from dpsco_verify.privacy.whole_run.plan import CHECKABLE
 
 
 def potential(t, epsilon, mu):
@@ -71,7 +74,7 @@ def two_steps(n, epsilon, mu):
 def in_balls(n, points, mu, epsilon, batch=1):
     """The bound on the grid that the checker can do: in doubles, and by the checker."""
     problem = Sum(epsilon=epsilon, mu=mu / batch, n=n, points=points, batch=batch)
-    doubles, chosen = bounds.sharpest(problem, CHECKABLE)
+    doubles, chosen = functional_bounds.sharpest(problem, CHECKABLE)
     witness = WholeRunPrivacy(
         n=n,
         points=points,
@@ -130,7 +133,7 @@ def test_doubles_are_above_the_balls_wherever_they_are(log_n, share, log_epsilon
     n = int(math.exp(log_n))
     k, epsilon, mu = max(1, min(int(share * n), n - 1)), math.exp(log_epsilon), math.exp(log_mu)
     problem = Sum(epsilon=epsilon, mu=mu, n=n, points=k)
-    chosen = bounds.sharpest(problem, CHECKABLE)[1]
+    chosen = functional_bounds.sharpest(problem, CHECKABLE)[1]
     assume(chosen is not None and chosen.size <= 2**13 and chosen.below + chosen.above < 3000)
     doubles, exact = in_balls(n, k, mu, epsilon)
     assert exact * (1 - 1e-12) <= doubles <= exact * 1.01
@@ -141,7 +144,7 @@ def test_doubles_are_above_the_balls_wherever_they_are(log_n, share, log_epsilon
 
 def forget():
     bounds._log_part.cache_clear()
-    bounds.sharpest.cache_clear()
+    functional_bounds.sharpest.cache_clear()
 
 
 def holds():
@@ -166,9 +169,9 @@ def test_the_right_accountant_holds():
 
 @pytest.mark.parametrize("change", [-1, 1])
 def test_k_off_by_one_is_seen(monkeypatch, change):
-    right = bounds.log_hockey_stick
+    right = functional_bounds.log_hockey_stick
     monkeypatch.setattr(
-        bounds,
+        functional_bounds,
         "log_hockey_stick",
         lambda law, plan, steps, threshold, *, upper: right(
             law, plan, steps + change, threshold, upper=upper
@@ -178,8 +181,8 @@ def test_k_off_by_one_is_seen(monkeypatch, change):
 
 
 def test_half_the_distance_is_seen(monkeypatch):
-    right = bounds.envelope
-    monkeypatch.setattr(bounds, "envelope", lambda *, mu, **rest: right(mu=mu / 2, **rest))
+    right = functional_bounds.envelope
+    monkeypatch.setattr(functional_bounds, "envelope", lambda *, mu, **rest: right(mu=mu / 2, **rest))
     assert not holds()
 
 
@@ -187,7 +190,7 @@ def test_an_envelope_without_its_atom_is_seen(monkeypatch):
     """Its mass would be missing; put where the rest is, in proportion, the mean would be another."""
     monkeypatch.setattr(law, "_atom", lambda epsilon, mu: 0.0)
     assert not holds()
-    right = bounds.envelope
+    right = functional_bounds.envelope
 
     def scaled(**arguments):
         found = right(**arguments)
@@ -195,7 +198,7 @@ def test_an_envelope_without_its_atom_is_seen(monkeypatch):
             origin=0.0, step=found.step, first=found.first, masses=found.masses / found.masses.sum()
         )
 
-    monkeypatch.setattr(bounds, "envelope", scaled)
+    monkeypatch.setattr(functional_bounds, "envelope", scaled)
     assert not holds()
 
 
@@ -216,7 +219,7 @@ def test_rounding_up_in_the_lower_bound_is_seen(monkeypatch):
         found = law.envelope(**{k: v for k, v in arguments.items() if k != "highest"}, below=200, above=400)
         return types.SimpleNamespace(**vars(found), last=found.last)
 
-    monkeypatch.setattr(bounds, "attained", split)
+    monkeypatch.setattr(functional_bounds, "attained", split)
     assert not holds()
 
 

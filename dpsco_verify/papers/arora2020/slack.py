@@ -43,8 +43,9 @@ from dpsco_verify.privacy.transcript import (
     used_at_least,
     used_at_most,
 )
-from dpsco_verify.privacy.whole_run.bounds import log_lower, log_sum, log_upper_coarse
-from dpsco_verify.privacy.whole_run.plan import CHECKABLE, Sum
+from dpsco_verify.privacy.whole_run.functional import Sum
+from dpsco_verify.privacy.whole_run.functional_bounds import log_lower, log_sum, log_upper_coarse
+from dpsco_verify.privacy.whole_run.plan import CHECKABLE
 
 _LEAST, _MOST = 1e-3, 100.0
 """The factors that are tried on ε and on σ."""

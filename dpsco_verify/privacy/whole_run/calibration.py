@@ -16,9 +16,9 @@ from dpsco_verify.privacy.whole_run.bounds import (
     delta_lower,
     delta_upper,
     exp_up,
-    sharpest,
     sum_of,
 )
+from dpsco_verify.privacy.whole_run.functional_bounds import sharpest
 from dpsco_verify.privacy.whole_run.plan import CHECKABLE
 from dpsco_verify.privacy.whole_run.refinement import Narrow
 from dpsco_verify.privacy.whole_run.run import WholeRun

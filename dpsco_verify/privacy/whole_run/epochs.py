@@ -24,8 +24,9 @@ import numpy as np
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.privacy.whole_run.convolution import convolved
+from dpsco_verify.privacy.whole_run.functional import Sum
 from dpsco_verify.privacy.whole_run.law import UNIT, attained
-from dpsco_verify.privacy.whole_run.plan import Sum, negligible_beyond, plan_attained
+from dpsco_verify.privacy.whole_run.plan import negligible_beyond, plan_attained
 
 _NODES = 96
 _NEGLIGIBLE = 1e-3

@@ -27,7 +27,8 @@ from scipy import optimize
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.privacy.balls import ball, upper_tail
-from dpsco_verify.privacy.whole_run.plan import Sum, envelope_points, negligible_beyond
+from dpsco_verify.privacy.whole_run.functional import Sum
+from dpsco_verify.privacy.whole_run.plan import envelope_points, negligible_beyond
 
 _LOST = 6.0
 """How much less than δ, in logarithms, what is beyond T may add."""
