@@ -143,9 +143,9 @@ class Witness:
 class AuditResult:
     """What an audit of a mechanism found.
 
-    It can be pickled, if its claim can, and compared: equal results found the same, whatever time they took. Where
-    mechanism and data sets cannot be pickled, what was found can be all the same, and :meth:`reproduce` then says that
-    the audit was left behind.
+    It can be pickled and compared: equal results found the same, whatever time they took. A claim that is made of a
+    lambda is pickled along; one that cannot be says why. Where mechanism and data sets cannot be pickled, what was
+    found can be all the same, and :meth:`reproduce` then says that the audit was left behind.
 
     Attributes
     ----------

@@ -1,6 +1,7 @@
 """A result in a person's hands: pickled, compared, shown, drawn, written."""
 
 import json
+import math
 import pickle
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import dpsco_verify
 from dpsco_verify.auditing import audit
 from dpsco_verify.auditing.outputs import encode
 from dpsco_verify.errors import InputError
+from dpsco_verify.privacy.claims import PrivacyCurve, TradeOff
 
 
 def noisy_sum(dataset, size, rng):
@@ -96,3 +98,26 @@ def test_the_package_has_its_audit_and_its_version_at_the_top():
         _ = dpsco_verify.audits
     loaded = "import sys, dpsco_verify; sys.exit('importlib.metadata' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", loaded], check=False).returncode == 0  # noqa: S603  our own code
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        PrivacyCurve(lambda epsilon: math.exp(-epsilon) / 2, orders=[0.0, 1.0], label="mine"),
+        TradeOff(lambda a: max(0.0, 1 - 2 * a, (1 - a) / 2), label="log 2"),
+    ],
+    ids=str,
+)
+def test_a_claim_made_of_a_lambda_is_pickled_along(claim):
+    result = audit(noisy_sum, 0.0, 0.5, claim=claim, samples=600)
+    again = travelled(result)
+    assert again.summary == result.summary
+    assert [again.claim.delta(e) for e in (0.0, 0.7)] == [claim.delta(e) for e in (0.0, 0.7)]
+    assert (str(again.claim), again.claim.orders()) == (str(claim), claim.orders())
+
+
+def test_a_claim_that_cannot_be_pickled_says_why():
+    lock = threading.Lock()
+    claim = PrivacyCurve(lambda epsilon: 0.5 if lock.locked() else 0.6, orders=[0.0])
+    with pytest.raises(InputError, match=r"delta_of_epsilon=.* cannot be pickled, nor what .* \(TypeError"):
+        travelled(audit(noisy_sum, 0.0, 0.5, claim=claim, samples=600))

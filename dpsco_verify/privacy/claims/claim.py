@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
+
+import cloudpickle
+
+from dpsco_verify.errors import InputError
 
 
 @runtime_checkable
@@ -50,3 +55,27 @@ def rounded_up(value: float) -> float:
     More than what the few roundings of a sum of positive terms can take away.
     """
     return min(1.0, math.nextafter(value * (1.0 + 2.0**-49), math.inf))
+
+
+def packed(name: str, function: Callable[[float], float]) -> bytes:
+    """Return a function of the user's own as bytes, a lambda too, for the pickle of a claim that is made of it.
+
+    Raises
+    ------
+    InputError
+        If what it holds cannot be pickled.
+    """
+    try:
+        data: bytes = cloudpickle.dumps(function)
+    except Exception as error:
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InputError(
+            f"{name}={function!r} cannot be pickled, nor what is claimed by it ({said}); give a function of a "
+            "module's top level"
+        ) from error
+    return data
+
+
+def rebuilt(kind: Callable[..., Any], function: bytes, options: dict[str, Any]) -> Any:
+    """Return the claim of this kind that :func:`packed` has made a pickle of."""
+    return kind(cloudpickle.loads(function), **options)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from dpsco_verify.errors import InputError
+from dpsco_verify.privacy.claims.claim import packed, rebuilt
 from dpsco_verify.privacy.claims.orders import spoken_of, spread_orders
 from dpsco_verify.validation import require_non_negative, require_number
 
@@ -19,8 +21,8 @@ class PrivacyCurve:
     Parameters
     ----------
     delta_of_epsilon
-        The curve; its values are checked to be numbers in [0, 1]. To pickle the claim, a function of a module's top
-        level.
+        The curve; its values are checked to be numbers in [0, 1]. The claim is pickled with it, where it can be, and
+        then equal to this one if it is a function of a module's top level.
     orders
         Where an audit looks; by default where δ is about 0.8, 0.6, …, 1e-6 of δ(0), and 1e-9.
     label
@@ -56,6 +58,14 @@ class PrivacyCurve:
 
     def __str__(self) -> str:
         return self.label
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what makes the claim anew from its pickle."""
+        options = {"orders": self.given_orders, "label": self.label}
+        return rebuilt, (PrivacyCurve, packed("delta_of_epsilon", self.delta_of_epsilon), options)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> PrivacyCurve:
+        return self
 
     def delta(self, epsilon: float) -> float:
         """Return the curve's δ at the order `epsilon`.

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from dpsco_verify.errors import InputError
+from dpsco_verify.privacy.claims.claim import packed, rebuilt
 from dpsco_verify.privacy.claims.convex_samples import ConvexSamples
 from dpsco_verify.privacy.claims.orders import spoken_of, spread_orders
 from dpsco_verify.validation import require_non_negative
@@ -27,8 +29,8 @@ class TradeOff:
     Parameters
     ----------
     f
-        The trade-off function on [0, 1]; its values are checked where they are looked at. To pickle the claim, a
-        function of a module's top level.
+        The trade-off function on [0, 1]; its values are checked where they are looked at. The claim is pickled with it,
+        where it can be, and then equal to this one if it is a function of a module's top level.
     label
         What reports call it.
 
@@ -54,6 +56,13 @@ class TradeOff:
 
     def __str__(self) -> str:
         return self.label
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what makes the claim anew from its pickle."""
+        return rebuilt, (TradeOff, packed("f", self.f), {"label": self.label})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TradeOff:
+        return self
 
     def delta(self, epsilon: float) -> float:
         """Return δ at the order `epsilon`, rounded up by no more than 1e-6 of it or 1e-12.
