@@ -48,7 +48,7 @@ class LabelRegion:
     def contains(self, outputs: Outputs) -> BoolArray:
         """Return whether each output lies in it."""
         chosen = set(self.values)
-        seen = (labels_of(item).get(self.part, _ABSENT) in chosen for item in outputs.raw)
+        seen = (labels.get(self.part, _ABSENT) in chosen for labels in _labels(outputs))
         return np.fromiter(seen, np.bool_, outputs.size) ^ self.negated
 
     def __str__(self) -> str:
@@ -71,6 +71,16 @@ def labels_of(item: Any) -> dict[str, str]:
     return labels
 
 
+_LABELS: WeakKeyDictionary[Outputs, list[dict[str, str]]] = WeakKeyDictionary()
+
+
+def _labels(outputs: Outputs) -> list[dict[str, str]]:
+    """Return the discrete parts of each output: one walk over the outputs serves all events on them."""
+    if outputs not in _LABELS:
+        _LABELS[outputs] = [labels_of(item) for item in outputs.raw]
+    return _LABELS[outputs]
+
+
 def amounts_of(item: Any) -> dict[str, float]:
     """Return by name the numbers beside keys, and the places of keys, of one output."""
     amounts: dict[str, float] = {}
@@ -82,7 +92,7 @@ def label_candidates(first: Outputs, second: Outputs, aims: Aims) -> list[Candid
     """Return the best sets of values of the discrete parts that differ most between the two, for both directions."""
     if not (has_parts(first) and has_parts(second)):
         return []
-    a, b = ([labels_of(item) for item in outputs.raw] for outputs in (first, second))
+    a, b = _labels(first), _labels(second)
     seen_a, seen_b = (Counter(part for labels in side for part in labels.items()) for side in (a, b))
     merit: dict[str, float] = {}
     for part in {*seen_a, *seen_b}:
