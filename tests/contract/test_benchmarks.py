@@ -55,6 +55,7 @@ QUICK = {
     "single-step": "single step",
     "stopping": "stopping time",
     "audit": "audit",
+    "faults": "faults",
     "zoo-limits": "zoo limits",
 }
 LONGER = {

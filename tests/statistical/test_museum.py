@@ -11,10 +11,11 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from dpsco_verify.auditing import AuditVerdict
 from dpsco_verify.faults import EXHIBITS, Exhibit, ExhibitKind, run_museum
-from dpsco_verify.faults.exhibits import EDGES, STRUCTURED
+from dpsco_verify.faults.exhibits import CONTROLS, EDGES, STRUCTURED
 from dpsco_verify.faults.laws import discrete_laplace_tail
 from dpsco_verify.faults.mechanisms.additive import (
     DiscreteLaplaceCount,
@@ -138,3 +139,18 @@ def test_every_fault_is_caught_and_every_control_left_alone(seed):
     rows = run_museum(error_budget=1e-6, seed=seed)
     assert [row.exhibit.id for row in rows if not row.as_expected] == []
     assert {row.exhibit.id for row in rows} == {exhibit.id for exhibit in EXHIBITS}
+
+
+@pytest.mark.long
+def test_a_thousand_audits_of_right_counterparts_accuse_within_their_level():
+    """At α = 1e-3 each; as many alarms as allowed have a chance of 1e-9 if each audit keeps its level.
+
+    The settings are those that a user has who sets none, but for the level.
+    """
+    controls = [e for e in (*STRUCTURED, *EDGES, *CONTROLS) if e.kind is ExhibitKind.CONTROL]
+    alarms = 0
+    for number in range(1_000):
+        exhibit = dataclasses.replace(controls[number % len(controls)], samples=10_000)
+        verdict = exhibit.judge(alpha=1e-3, seed=10_000 + number).verdict
+        alarms += verdict is AuditVerdict.VIOLATED
+    assert alarms <= stats.binom.isf(1e-9, 1_000, 1e-3)
