@@ -31,6 +31,7 @@ from dpsco_verify.papers.arora2020.output import statement as output
 from dpsco_verify.papers.arora2020.stopping_mean import statement as stopping_mean
 from dpsco_verify.papers.arora2020.stopping_mean.certificates import StoppingMeanConstant
 from dpsco_verify.papers.arora2020.stopping_tail import law
+from dpsco_verify.papers.arora2020.tail_integral import derivation as tail_derivation
 from dpsco_verify.papers.arora2020.tail_integral import statement as tail_integral
 from dpsco_verify.papers.arora2020.tail_integral.certificates import TailIntegralViolation
 from dpsco_verify.problems import Linear
@@ -120,7 +121,7 @@ def test_half_of_the_points_repair_the_tail(verify, monkeypatch):
 
 
 def test_the_derivation_holds_where_it_reaches(verify, monkeypatch):
-    monkeypatch.setattr(tail_integral, "_GRID", tuple(Fraction(k, 100) for k in range(200, 221)))
+    monkeypatch.setattr(tail_derivation, "_GRID", tuple(Fraction(k, 100) for k in range(200, 221)))
     assert verify("tail-integral/derivation")[0].verdict is Verdict.HOLDS_ON_GRID
 
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
-
-import flint
 
 from dpsco_verify.algorithm import StoppingRule
 from dpsco_verify.algorithm.stopping_law import relative_error, survival
@@ -28,8 +25,8 @@ from dpsco_verify.evidence import (
 )
 from dpsco_verify.evidence.checker import Rejected, evaluate
 from dpsco_verify.ledger.errata import Discrepancy
-from dpsco_verify.ledger.statement import Context, Decision, Reading
-from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.ledger.statement import Context, Decision, OneUnit, Reading
+from dpsco_verify.ledger.units import Handle, Units
 from dpsco_verify.papers.arora2020.stopping_tail import law
 from dpsco_verify.papers.arora2020.stopping_tail.readings import StoppingTime
 from dpsco_verify.papers.arora2020.tail_integral.certificates import (
@@ -37,7 +34,7 @@ from dpsco_verify.papers.arora2020.tail_integral.certificates import (
     TailIntegralExponent,
     TailIntegralViolation,
 )
-from dpsco_verify.privacy.balls import ball, decide, enclose
+from dpsco_verify.papers.arora2020.tail_integral.derivation import Derivation, derivation, judged
 
 RATE = Fraction(1, 16)
 SIZES = {
@@ -47,9 +44,6 @@ SIZES = {
 }
 _HORIZON = 4
 """The exact tails reach from 2n to this many times n."""
-
-_GRID = tuple(Fraction(k, 20) for k in range(40, 101))
-"""T/n at which the derivation is evaluated: 2, 2.05, …, 5."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,31 +79,6 @@ def exact_tails(*, rule: StoppingRule, counter: bool, sizes: tuple[int, ...]) ->
     return found
 
 
-@dataclass(frozen=True, kw_only=True)
-class Derivation:
-    """The margin ``1/2 − e^{−x} − x/√32`` of the derivation at T = xn, and enclosures of the x where it vanishes."""
-
-    margins: tuple[tuple[Fraction, float, float], ...]
-    last: tuple[float, float]
-
-
-def derivation() -> Derivation:
-    """Evaluate the derivation on a grid of x = T/n from 2, and bisect for the last x that it reaches."""
-    low, high = Fraction(2), Fraction(3)
-    while high - low > Fraction(1, 2**45):
-        middle = (low + high) / 2
-        reached = decide(partial(margin, middle), lambda: flint.arb(0))
-        low, high = (middle, high) if reached else (low, middle)
-    return Derivation(
-        margins=tuple((x, *enclose(partial(margin, x))) for x in _GRID), last=(float(low), float(high))
-    )
-
-
-def margin(x: Fraction) -> flint.arb:
-    """Return ``1 − e^{−x} − √(log(2/δ)T/2)/n − 1/2`` at ``T = xn``, ``δ = 2e^{−T/16}``; it is free of n."""
-    return ball(Fraction(1, 2)) - (-ball(x)).exp() - ball(x) / flint.arb(32).sqrt()
-
-
 _EXACT = (
     "exact tails for 2n ≤ t ≤ 4n at a list of n; for all n and t Janson's bound for sums of geometric variables (2018, "
     "Theorem 2.1) in ball arithmetic, at its worst point n = 16, t = 2n"
@@ -141,24 +110,7 @@ _DISCREPANCIES = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class TailsWork:
-    """The handle of the exact tails."""
-
-    tails: Handle[list[Tails]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class DerivationWork:
-    """The handle of the derivation's margins."""
-
-    margins: Handle[Derivation]
-
-
-Work = TailsWork | DerivationWork
-
-
-class TailIntegral:
+class TailIntegral(OneUnit[StoppingTime | None, list[Tails] | Derivation]):
     """``tail-integral``: ``P(τ ≥ t) ≤ 2e^{−t/16}`` for all t ≥ 2n."""
 
     id = "tail-integral"
@@ -196,21 +148,19 @@ class TailIntegral:
     discrepancies = _DISCREPANCIES
     witness_kinds = (TailIntegralExponent, TailIntegralViolation, McDiarmidGap)
 
-    def plan(self, reading: Reading[StoppingTime | None], context: Context, units: Units) -> Work:
-        """Plan the one unit."""
+    def plan(
+        self, reading: Reading[StoppingTime | None], context: Context, units: Units
+    ) -> Handle[list[Tails] | Derivation]:
+        """Plan the exact tails, or the margins of the derivation."""
         time = reading.parameters
         if time is None:
-            return DerivationWork(margins=units.add("margins", derivation, cost=0.05))
+            return units.add("margins", derivation, cost=0.05)
         arguments = {"rule": time.rule, "counter": time.counter, "sizes": SIZES[context.profile]}
-        return TailsWork(tails=units.add("tails", exact_tails, arguments, cost=0.5))
+        return units.add("tails", exact_tails, arguments, cost=0.5)
 
-    def conclude(
-        self, reading: Reading[StoppingTime | None], context: Context, work: Work, outcomes: Outcomes
-    ) -> Decision:
+    def decide(self, reading: Reading[StoppingTime | None], found: list[Tails] | Derivation) -> Decision:
         """Refute by an exact tail or a negative margin, certify by the exponent."""
-        if isinstance(work, DerivationWork):
-            return _judge_derivation(outcomes[work.margins])
-        return _judge_tails(outcomes[work.tails])
+        return judged(found) if isinstance(found, Derivation) else _judge_tails(found)
 
 
 def _judge_tails(found: list[Tails]) -> Decision:
@@ -270,56 +220,6 @@ def _judge_tails(found: list[Tails]) -> Decision:
             ),
         ),
         witness=TailIntegralExponent(rate=str(RATE)),
-    )
-
-
-def _judge_derivation(found: Derivation) -> Decision:
-    broken = [x for x, _, high in found.margins if high < 0]
-    holding = [x for x, low, _ in found.margins if low > 0]
-    evidence = {
-        "largest T/n that it reaches": Quantity(
-            value=found.last[0], note=f"enclosed between {found.last[0]:.12f} and {found.last[1]:.12f}"
-        ),
-        "points T/n at which its margin is negative": Quantity(
-            value=len(broken), unit=f"of {len(found.margins)}", note="T/n = 2, 2.05, …, 5"
-        ),
-        "repair": Quantity(
-            value="Janson (2018), Theorem 2.1",
-            note="no constant in 2e^{−cT}, c > 0, helps: −x√(c/2) outgrows 1/2; reading literal has the statement",
-        ),
-    }
-    table = Table(
-        id="margins",
-        title="Margin of the derivation, over n",
-        columns=columns("T/n", "1/2 − exp(−T/n) − (T/n)/√32"),
-        rows=tuple((float(x), low) for x, low, _ in found.margins[::5]),
-    )
-    if not broken:
-        return Decision(
-            verdict=Verdict.HOLDS_ON_GRID if len(holding) == len(found.margins) else Verdict.INCONCLUSIVE,
-            summary="the margin is nowhere proven negative on the grid",
-            evidence=evidence,
-            tables=(table,),
-        )
-    return Decision(
-        verdict=Verdict.REFUTED,
-        summary=f"the derivation reaches T ≤ {found.last[0]:.4f} n only; beyond it says less than it is used for",
-        evidence=evidence,
-        tables=(table,),
-        counterexample="Whatever n is, at T = 3n the bound on q is "
-        f"{0.5 + float(margin(Fraction(3))):.4f} n, not n/2.",
-        sharpness=(
-            Sharpness(
-                constant="T/n that the derivation reaches",
-                claimed=None,
-                holds_with=found.last[0],
-                over="every n, for T from 2n up to that",
-                needed=found.last[1],
-                larger_is_stronger=True,
-                how="by bisection in ball arithmetic; the paper uses it for every T ≥ 2n",
-            ),
-        ),
-        witness=McDiarmidGap(horizon=str(Fraction(3) if Fraction(3) in broken else broken[0])),
     )
 
 
