@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dpsco_verify.comparison.plan import ComparisonPlan
-from dpsco_verify.comparison.plans import plan_for
+from dpsco_verify.comparison.plan import ComparisonPlan, plan_for
 from dpsco_verify.comparison.run import audit_units, comparison_units, conclude_comparison, run_comparison
 
 __all__ = [

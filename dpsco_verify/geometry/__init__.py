@@ -3,8 +3,7 @@
 from dpsco_verify.geometry.affine_subspace import AffineSubspace
 from dpsco_verify.geometry.box import Box
 from dpsco_verify.geometry.bregman import bregman_divergence, bregman_projection, conjugate_divergence
-from dpsco_verify.geometry.convergence import ConvergenceError
-from dpsco_verify.geometry.convex_set import ConvexSet
+from dpsco_verify.geometry.convex_set import ConvergenceError, ConvexSet
 from dpsco_verify.geometry.half_space import HalfSpace
 from dpsco_verify.geometry.intersection import Intersection
 from dpsco_verify.geometry.l1_ball import L1Ball

@@ -9,8 +9,7 @@ from scipy.linalg import qr, solve_triangular
 
 from dpsco_verify.arrays import ArrayLike, FloatArray
 from dpsco_verify.errors import InputError
-from dpsco_verify.geometry.convergence import ConvergenceError
-from dpsco_verify.geometry.convex_set import LARGEST_SCALE, ConvexSet, shown
+from dpsco_verify.geometry.convex_set import LARGEST_SCALE, ConvergenceError, ConvexSet, shown
 from dpsco_verify.geometry.norms import SMALLEST_NORMAL, UNIT_ROUNDOFF, euclidean_norm, maximum_norm
 from dpsco_verify.validation import require_finite_array
 

@@ -17,6 +17,11 @@ from dpsco_verify.validation import (
     require_positive,
 )
 
+
+class ConvergenceError(InputError):
+    """An iterative method did not meet its stated criterion; no approximate result is handed out."""
+
+
 SMALLEST_SCALE, LARGEST_SCALE = 1e-250, 1e250
 """Range of the lengths that describe a set: inside it, no arithmetic on the set's own scale leaves the doubles."""
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from dpsco_verify.arrays import ArrayLike, FloatArray
 from dpsco_verify.errors import InputError
-from dpsco_verify.geometry.convergence import ConvergenceError
-from dpsco_verify.geometry.convex_set import ConvexSet
+from dpsco_verify.geometry.convex_set import ConvergenceError, ConvexSet
 from dpsco_verify.geometry.norms import euclidean_norm, maximum_norm
 
 SOLVER_TOLERANCE = 1e-10

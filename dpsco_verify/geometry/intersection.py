@@ -10,8 +10,7 @@ import numpy as np
 
 from dpsco_verify.arrays import BoolArray, FloatArray
 from dpsco_verify.errors import InputError
-from dpsco_verify.geometry.convergence import ConvergenceError
-from dpsco_verify.geometry.convex_set import ConvexSet, require_length
+from dpsco_verify.geometry.convex_set import ConvergenceError, ConvexSet, require_length
 from dpsco_verify.geometry.norms import euclidean_norm
 from dpsco_verify.validation import require_integer, require_open_interval
 

@@ -8,8 +8,13 @@ from typing import SupportsIndex
 import numpy as np
 
 from dpsco_verify.arrays import ArrayLike, FloatArray
-from dpsco_verify.geometry.convergence import ConvergenceError
-from dpsco_verify.geometry.convex_set import ConvexSet, require_center, require_length, shown
+from dpsco_verify.geometry.convex_set import (
+    ConvergenceError,
+    ConvexSet,
+    require_center,
+    require_length,
+    shown,
+)
 from dpsco_verify.geometry.norms import UNIT_ROUNDOFF, euclidean_norm, p_norm, spread_factor, summation_error
 from dpsco_verify.validation import require_open_interval
 

@@ -14,8 +14,8 @@ from dpsco_verify.auditing import AuditResult, AuditVerdict, MechanismError, aud
 from dpsco_verify.auditing.mechanism import mechanism_name
 from dpsco_verify.errors import InputError
 from dpsco_verify.plugin import encoded_finding, message
-from dpsco_verify.plugin.asked_audit import AskedAudit
 from dpsco_verify.plugin.judging import judged, members
+from dpsco_verify.plugin.shares import AskedAudit
 
 OF_THE_SESSION = {
     "alpha": "the session's error budget is split over its tests; set --dpsco-error-budget",

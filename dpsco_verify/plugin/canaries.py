@@ -9,8 +9,8 @@ import pytest
 
 from dpsco_verify.auditing import AuditVerdict, CanaryAudit, audit_canaries
 from dpsco_verify.plugin import encoded_finding
-from dpsco_verify.plugin.asked_audit import AskedAudit
 from dpsco_verify.plugin.assertion import book, require_known
+from dpsco_verify.plugin.shares import AskedAudit
 
 
 def run_canaries(

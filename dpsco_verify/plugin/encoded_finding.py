@@ -14,7 +14,7 @@ from dpsco_verify.gating.canary_evidence import canary_finding
 from dpsco_verify.gating.guarantee_evidence import findings_of
 from dpsco_verify.guarantees import GuaranteeResult
 from dpsco_verify.guarantees.optimiser import OptimiserReport
-from dpsco_verify.plugin.asked_audit import AskedAudit
+from dpsco_verify.plugin.shares import AskedAudit
 
 _NO_VERDICT = "no-verdict"
 

@@ -85,8 +85,8 @@ class AssertPrivate:
             If the audit itself fails; that is not a verdict.
         """
         __tracebackhide__ = True
-        from dpsco_verify.plugin.asked_audit import AskedAudit  # noqa: PLC0415  pytest is to start at once
         from dpsco_verify.plugin.assertion import run_audit  # noqa: PLC0415  the same
+        from dpsco_verify.plugin.shares import AskedAudit  # noqa: PLC0415  pytest is to start at once
 
         self._calls += 1
         data_sets = {"d": d, "d_prime": d_prime}
@@ -131,8 +131,8 @@ class AssertPrivate:
             For a bad argument, or a function that cannot be judged.
         """
         __tracebackhide__ = True
-        from dpsco_verify.plugin.asked_audit import AskedAudit  # noqa: PLC0415  pytest is to start at once
         from dpsco_verify.plugin.guarantees import run_guarantee  # noqa: PLC0415  the same
+        from dpsco_verify.plugin.shares import AskedAudit  # noqa: PLC0415  pytest is to start at once
 
         self._calls += 1
         asked = AskedAudit(test=self._test, number=self._calls, settings=self._settings, own_samples=False)
@@ -162,8 +162,8 @@ class AssertPrivate:
             For a bad argument.
         """
         __tracebackhide__ = True
-        from dpsco_verify.plugin.asked_audit import AskedAudit  # noqa: PLC0415  pytest is to start at once
         from dpsco_verify.plugin.canaries import run_canaries  # noqa: PLC0415  the same
+        from dpsco_verify.plugin.shares import AskedAudit  # noqa: PLC0415  pytest is to start at once
 
         self._calls += 1
         asked = AskedAudit(test=self._test, number=self._calls, settings=self._settings, own_samples=False)

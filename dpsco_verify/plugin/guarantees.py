@@ -15,9 +15,9 @@ from dpsco_verify.gating.guarantees import GUARANTEES
 from dpsco_verify.guarantees import GuaranteeResult
 from dpsco_verify.guarantees.optimiser import OptimiserReport
 from dpsco_verify.plugin import encoded_finding
-from dpsco_verify.plugin.asked_audit import AskedAudit
 from dpsco_verify.plugin.assertion import book, book_failure, require_known
 from dpsco_verify.plugin.judging import judged
+from dpsco_verify.plugin.shares import AskedAudit
 
 G = TypeVar("G", bound=GuaranteeResult | OptimiserReport)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpsco_verify.auditing import AuditResult, describe_pair
 from dpsco_verify.choices import SAMPLES
-from dpsco_verify.plugin.asked_audit import AskedAudit
+from dpsco_verify.plugin.shares import AskedAudit
 
 _WIDEST = 200
 _short = reprlib.Repr()

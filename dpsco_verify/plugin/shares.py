@@ -1,4 +1,4 @@
-r"""The split of the session's error budget, made before anything is drawn.
+"""The split of the session's error budget, made before anything is drawn.
 
 Let N be the number of collected tests that use the fixture, counted before ``-k``, ``-m`` and the like deselect any.
 Each has the share budget / N, and the j-th audit of a test the level share · 2⁻ʲ. By the union bound
@@ -24,6 +24,8 @@ from fractions import Fraction
 from typing import Any
 
 from dpsco_verify.errors import InputError
+from dpsco_verify.execution import stream
+from dpsco_verify.plugin.settings import Settings
 
 
 @dataclass
@@ -130,3 +132,31 @@ def open_accounts(
         )
         for position, (name, nodeid) in enumerate(zip(names, nodeids, strict=True))
     ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedAudit:
+    """An audit that is about to be made.
+
+    Attributes
+    ----------
+    test
+        The account that pays for it.
+    number
+        Its number in this run of the test, from 1.
+    settings
+        The session's settings.
+    own_samples
+        Whether the test itself says how many samples, not the profile.
+    """
+
+    test: AuditedTest
+    number: int
+    settings: Settings
+    own_samples: bool
+
+    @property
+    def seed(self) -> int:
+        """The audit's root seed: made of the session's seed, the test's name and the audit's number alone."""
+        generator = stream(self.settings.seed, f"pytest/{self.test.name}", chunk=self.number)
+        return int(generator.integers(1 << 53))

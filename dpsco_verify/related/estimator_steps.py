@@ -11,9 +11,8 @@ from dpsco_verify.arrays import FloatArray
 from dpsco_verify.estimators.noise import LARGEST_EPSILON, LEAST_DELTA, LEAST_EPSILON, Plan, plan
 from dpsco_verify.related.batch_sensitivity import end_batches
 from dpsco_verify.related.budget import Guarantee, PrivacyBudget
-from dpsco_verify.related.conditions import Condition
+from dpsco_verify.related.conditions import Condition, bounded_problem, enough_points
 from dpsco_verify.related.one_pass import mean_gradient, repeated
-from dpsco_verify.related.step_conditions import bounded_problem, enough_points
 from dpsco_verify.related.system import Calibration, Fit, Sensitivity, System
 from dpsco_verify.related.task import Task
 

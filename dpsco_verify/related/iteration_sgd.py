@@ -10,7 +10,7 @@ import numpy as np
 from dpsco_verify.arrays import FloatArray, IntArray
 from dpsco_verify.related.batch_sensitivity import end_batches
 from dpsco_verify.related.budget import Guarantee, PrivacyBudget
-from dpsco_verify.related.conditions import Condition
+from dpsco_verify.related.conditions import Condition, growing_batches, nonexpansive_steps
 from dpsco_verify.related.iteration_schedule import (
     constant_batches,
     halving_batches,
@@ -19,7 +19,6 @@ from dpsco_verify.related.iteration_schedule import (
     halving_steps,
 )
 from dpsco_verify.related.one_pass import Steps, mean_gradient, repeated, take_steps
-from dpsco_verify.related.step_conditions import growing_batches, nonexpansive_steps
 from dpsco_verify.related.system import Calibration, Fit, Sensitivity, System
 from dpsco_verify.related.task import Task
 

@@ -11,7 +11,7 @@ import numpy as np
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.errors import InputError
 from dpsco_verify.related.budget import Guarantee, PrivacyBudget
-from dpsco_verify.related.conditions import Condition
+from dpsco_verify.related.conditions import Condition, bounded_problem
 from dpsco_verify.related.mirror_geometry import (
     EntropicGeometry,
     EuclideanGeometry,
@@ -22,7 +22,6 @@ from dpsco_verify.related.mirror_geometry import (
     usual_p,
 )
 from dpsco_verify.related.one_pass import Steps, take_steps
-from dpsco_verify.related.step_conditions import bounded_problem
 from dpsco_verify.related.system import Calibration, Fit, System
 from dpsco_verify.related.task import Task
 from dpsco_verify.validation import require_half_open_interval, require_positive

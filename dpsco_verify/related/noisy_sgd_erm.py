@@ -10,9 +10,14 @@ import numpy as np
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.related.batch_sensitivity import ROUNDING
 from dpsco_verify.related.budget import Guarantee, PrivacyBudget
-from dpsco_verify.related.conditions import Condition, at_most_epsilon, positive_delta
+from dpsco_verify.related.conditions import (
+    Condition,
+    at_most_epsilon,
+    bounded_problem,
+    enough_points,
+    positive_delta,
+)
 from dpsco_verify.related.one_pass import Steps, repeated, take_steps
-from dpsco_verify.related.step_conditions import bounded_problem, enough_points
 from dpsco_verify.related.system import Calibration, Fit, Sensitivity, System
 from dpsco_verify.related.task import Task
 from dpsco_verify.validation import require_integer

@@ -9,9 +9,14 @@ import numpy as np
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.related.budget import Guarantee, PrivacyBudget
-from dpsco_verify.related.conditions import Condition, positive_delta
+from dpsco_verify.related.conditions import (
+    Condition,
+    bounded_problem,
+    enough_points,
+    nonexpansive_steps,
+    positive_delta,
+)
 from dpsco_verify.related.one_pass import average_of_pass, repeated
-from dpsco_verify.related.step_conditions import bounded_problem, enough_points, nonexpansive_steps
 from dpsco_verify.related.system import Calibration, Fit, Sensitivity, System
 from dpsco_verify.related.task import Task
 

@@ -13,7 +13,7 @@ from dpsco_verify.arrays import FloatArray
 from dpsco_verify.related.algorithm_one import AlgorithmOne
 from dpsco_verify.related.batch_sensitivity import ROUNDING
 from dpsco_verify.related.budget import Guarantee, PrivacyBudget
-from dpsco_verify.related.conditions import Condition, positive_delta
+from dpsco_verify.related.conditions import Condition, enough_points, positive_delta
 from dpsco_verify.related.mirror_descent import (
     EntropicPotential,
     EuclideanPotential,
@@ -21,7 +21,6 @@ from dpsco_verify.related.mirror_descent import (
     PNormPotential,
     require_dual_norm,
 )
-from dpsco_verify.related.step_conditions import enough_points
 from dpsco_verify.related.system import Calibration, Fit, Sensitivity
 from dpsco_verify.related.task import Task
 

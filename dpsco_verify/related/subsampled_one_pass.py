@@ -10,10 +10,9 @@ from dpsco_verify.arrays import FloatArray, IntArray
 from dpsco_verify.related.batch_sensitivity import end_batches
 from dpsco_verify.related.batch_shuffling import batch_counts, least_constant_noise, least_noise_by_size
 from dpsco_verify.related.budget import Guarantee, PrivacyBudget
-from dpsco_verify.related.conditions import Condition
+from dpsco_verify.related.conditions import Condition, growing_batches
 from dpsco_verify.related.iteration_schedule import constant_batches
 from dpsco_verify.related.one_pass import Steps, repeated, take_steps
-from dpsco_verify.related.step_conditions import growing_batches
 from dpsco_verify.related.system import Calibration, Fit, Sensitivity, System
 from dpsco_verify.related.task import Task
 

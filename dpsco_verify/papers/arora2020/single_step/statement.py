@@ -18,7 +18,6 @@ from dpsco_verify.papers.arora2020.single_step.certificates import (
     SingleStepViolation,
 )
 from dpsco_verify.papers.arora2020.single_step.empirical import Point, Seen, audit_point
-from dpsco_verify.papers.arora2020.single_step.errata import DISCREPANCIES
 from dpsco_verify.papers.arora2020.single_step.exact import (
     Cell,
     Status,
@@ -28,7 +27,7 @@ from dpsco_verify.papers.arora2020.single_step.exact import (
     sufficient_factor,
 )
 from dpsco_verify.papers.arora2020.single_step.proof import DELTA_MAX, EPSILON_MAX, proof_steps
-from dpsco_verify.papers.arora2020.single_step.readings import LEMMA, READINGS, Lemma
+from dpsco_verify.papers.arora2020.single_step.readings import DISCREPANCIES, LEMMA, READINGS, Lemma
 from dpsco_verify.papers.arora2020.single_step.work import WORK, panels, points
 from dpsco_verify.store import EValue, null_name
 
