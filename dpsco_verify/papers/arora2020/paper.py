@@ -7,8 +7,7 @@ related:one-pass-sgd.
 from __future__ import annotations
 
 from dpsco_verify.evidence import Paper, Stance
-from dpsco_verify.ledger.expectations import package_expectations
-from dpsco_verify.ledger.ledger import PaperEntry
+from dpsco_verify.ledger import PaperEntry, package_expectations
 from dpsco_verify.ledger.systems.risk_statement import RiskClaim
 from dpsco_verify.papers.arora2020.azuma_step.statement import AzumaStep
 from dpsco_verify.papers.arora2020.bregman_dual.statement import BregmanDual

@@ -30,7 +30,7 @@ from dpsco_verify.evidence import (
     Sharpness,
     Table,
 )
-from dpsco_verify.ledger.units import Handle, Units
+from dpsco_verify.ledger import Handle, Units
 from dpsco_verify.papers.arora2020.transcript_cells import Claim, Claimed, Place
 from dpsco_verify.privacy.balls import ball
 from dpsco_verify.privacy.transcript import (

@@ -10,7 +10,7 @@ from fractions import Fraction
 import flint
 
 from dpsco_verify.evidence import Quantity, Verdict
-from dpsco_verify.ledger.units import Handle, Units
+from dpsco_verify.ledger import Handle, Units
 from dpsco_verify.privacy.transcript import PRECISION, Route, Status, Transcript, decide
 
 

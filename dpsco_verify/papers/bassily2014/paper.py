@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dpsco_verify.evidence import Paper
-from dpsco_verify.ledger.expectations import package_expectations
-from dpsco_verify.ledger.ledger import PaperEntry
+from dpsco_verify.ledger import PaperEntry, package_expectations
 from dpsco_verify.papers.bassily2014.noisy_sgd_erm.statement import NoisySgdPrivacy
 
 PAPER = PaperEntry(

@@ -6,8 +6,7 @@ The risk bound has the label related:mirror-descent.
 from __future__ import annotations
 
 from dpsco_verify.evidence import Paper
-from dpsco_verify.ledger.expectations import package_expectations
-from dpsco_verify.ledger.ledger import PaperEntry
+from dpsco_verify.ledger import PaperEntry, package_expectations
 from dpsco_verify.ledger.systems.risk_statement import RiskClaim
 
 PAPER = PaperEntry(

@@ -6,8 +6,7 @@ The risk bounds have the labels related:output-perturbation and related:objectiv
 from __future__ import annotations
 
 from dpsco_verify.evidence import Paper, Stance
-from dpsco_verify.ledger.expectations import package_expectations
-from dpsco_verify.ledger.ledger import PaperEntry
+from dpsco_verify.ledger import PaperEntry, package_expectations
 from dpsco_verify.ledger.systems.risk_statement import RiskClaim
 from dpsco_verify.papers.chaudhuri2011.objective_perturbation.statement import ObjectivePerturbationPrivacy
 from dpsco_verify.papers.chaudhuri2011.output_perturbation.statement import OutputPerturbationPrivacy

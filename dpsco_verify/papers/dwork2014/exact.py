@@ -9,9 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from dpsco_verify.evidence import ProofStep, Quantity, Sharpness, Verdict
 from dpsco_verify.evidence.checker import Rejected, Witness, evaluate
-from dpsco_verify.ledger.errata import Discrepancy
-from dpsco_verify.ledger.statement import Context, Decision, Reading
-from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.ledger import Context, Decision, Discrepancy, Handle, Outcomes, Reading, Units
 
 P = TypeVar("P")
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dpsco_verify.evidence import Paper
-from dpsco_verify.ledger.expectations import package_expectations
-from dpsco_verify.ledger.ledger import PaperEntry
+from dpsco_verify.ledger import PaperEntry, package_expectations
 from dpsco_verify.papers.dwork2014.composition import statement as composition
 from dpsco_verify.papers.dwork2014.exponential import statement as exponential
 from dpsco_verify.papers.dwork2014.gaussian.statement import GaussianMechanism

@@ -6,8 +6,7 @@ The risk bounds have the labels related:phased-sgd, related:phased-erm and relat
 from __future__ import annotations
 
 from dpsco_verify.evidence import Paper, Stance
-from dpsco_verify.ledger.expectations import package_expectations
-from dpsco_verify.ledger.ledger import PaperEntry
+from dpsco_verify.ledger import PaperEntry, package_expectations
 from dpsco_verify.ledger.systems.risk_statement import RiskClaim
 from dpsco_verify.papers.feldman2020.iteration_sgd.statement import IterationSgdPrivacy
 from dpsco_verify.papers.feldman2020.phased.statement import PhasedErmPrivacy, PhasedSgdPrivacy

@@ -11,10 +11,8 @@ from dpsco_verify.evidence import Paper, Quantity, Stance, Verdict
 from dpsco_verify.evidence.checker import EventNull, MeanNull, OneOf, approximate, ball
 from dpsco_verify.execution import stream
 from dpsco_verify.inference.witnesses import LEVEL_ROUNDING, event_evidence
-from dpsco_verify.ledger.expectations import package_expectations
-from dpsco_verify.ledger.ledger import PaperEntry
+from dpsco_verify.ledger import Decision, PaperEntry, Reading, package_expectations
 from dpsco_verify.ledger.measured import Range, tested
-from dpsco_verify.ledger.statement import Decision, Reading
 from dpsco_verify.store import null_name
 from own_mean import private_mean
 

@@ -18,9 +18,7 @@ from dpsco_verify.evidence import (
     columns,
 )
 from dpsco_verify.evidence.checker import Witness
-from dpsco_verify.ledger.errata import Discrepancy
-from dpsco_verify.ledger.statement import Context, Decision, Reading
-from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.ledger import Context, Decision, Discrepancy, Handle, Outcomes, Reading, Units
 from dpsco_verify.papers.arora2020.bregman_dual.certificates import BregmanDualConstant, BregmanDualTight
 from dpsco_verify.papers.arora2020.duality.curvature import CASES, Curvature, plan_exploration
 

@@ -16,7 +16,7 @@ from dpsco_verify.arrays import IntArray
 from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import Quantity, Sharpness, Stance, Verdict
 from dpsco_verify.geometry import Simplex
-from dpsco_verify.ledger.statement import Decision, Reading
+from dpsco_verify.ledger import Decision, Reading
 from dpsco_verify.ledger.systems.calibration import Place
 from dpsco_verify.ledger.systems.privacy_statement import (
     APPROXIMATE,

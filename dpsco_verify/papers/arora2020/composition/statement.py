@@ -20,8 +20,7 @@ from dpsco_verify.evidence import (
     Verdict,
 )
 from dpsco_verify.evidence.checker import evaluate
-from dpsco_verify.ledger.statement import Context, Decision, Reading
-from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.ledger import Context, Decision, Handle, Outcomes, Reading, Units
 from dpsco_verify.papers.arora2020 import slack as slack_of
 from dpsco_verify.papers.arora2020 import transcript_cells as cells_of
 from dpsco_verify.papers.arora2020.composition import claim

@@ -11,9 +11,7 @@ from fractions import Fraction
 import flint
 
 from dpsco_verify.evidence import Consequence, Quantity, Stance, Table, Verdict, columns
-from dpsco_verify.ledger.errata import Discrepancy
-from dpsco_verify.ledger.statement import Context, Decision, OneUnit, Reading
-from dpsco_verify.ledger.units import Handle, Units
+from dpsco_verify.ledger import Context, Decision, Discrepancy, Handle, OneUnit, Reading, Units
 from dpsco_verify.papers.arora2020.dual_norm.certificates import DualNormSign
 from dpsco_verify.privacy.balls import ball
 

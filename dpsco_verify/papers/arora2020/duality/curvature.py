@@ -18,7 +18,7 @@ from dpsco_verify.execution import stream
 from dpsco_verify.geometry import Euclidean, NegativeEntropy, PNorm, Potential
 from dpsco_verify.geometry.norms import maximum_norm
 from dpsco_verify.geometry.potentials.remainders import exponential_remainder
-from dpsco_verify.ledger.units import Handle, Units
+from dpsco_verify.ledger import Handle, Units
 
 _SOFTMAX_ERROR = 1e-12
 """Absolute error of a quotient of log-sum-exp: the terms are of size t², and cancel in nothing but t − ⟨p, t⟩.

@@ -19,9 +19,7 @@ from dpsco_verify.evidence import (
     columns,
 )
 from dpsco_verify.geometry import NegativeEntropy
-from dpsco_verify.ledger.errata import Discrepancy
-from dpsco_verify.ledger.statement import Context, Decision, Reading
-from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.ledger import Context, Decision, Discrepancy, Handle, Outcomes, Reading, Units
 from dpsco_verify.papers.arora2020.duality.certificates import DualityConstant, DualityEntropyViolation
 from dpsco_verify.papers.arora2020.duality.curvature import (
     ENTROPY_ON_SIMPLEX,

@@ -7,8 +7,7 @@ from fractions import Fraction
 
 from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import Quantity, Sharpness, Stance, Verdict
-from dpsco_verify.ledger.statement import Context, Decision, OneUnit, Reading
-from dpsco_verify.ledger.units import Handle, Units
+from dpsco_verify.ledger import Context, Decision, Handle, OneUnit, Reading, Units
 from dpsco_verify.papers.arora2020.exp_linear.certificates import ExpLinear
 from dpsco_verify.privacy.balls import ball, decide, enclose
 

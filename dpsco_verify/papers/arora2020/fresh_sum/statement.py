@@ -18,9 +18,7 @@ from dpsco_verify.evidence import (
     Verdict,
     columns,
 )
-from dpsco_verify.ledger.errata import Discrepancy
-from dpsco_verify.ledger.statement import Context, Decision, OneUnit, Reading
-from dpsco_verify.ledger.units import Handle, Units
+from dpsco_verify.ledger import Context, Decision, Discrepancy, Handle, OneUnit, Reading, Units
 from dpsco_verify.papers.arora2020.fresh_sum.certificates import FreshSumInstance, FreshSumViolation
 from dpsco_verify.papers.arora2020.stopping_tail import law
 

@@ -20,8 +20,7 @@ from dpsco_verify.evidence import (
     Stance,
     Verdict,
 )
-from dpsco_verify.ledger.statement import Context, Decision, OneUnit, Reading
-from dpsco_verify.ledger.units import Handle, Units
+from dpsco_verify.ledger import Context, Decision, Handle, OneUnit, Reading, Units
 from dpsco_verify.papers.arora2020.kl_bound.certificates import KlConstant
 from dpsco_verify.privacy.balls import ball, enclose
 

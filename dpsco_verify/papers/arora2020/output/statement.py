@@ -14,9 +14,7 @@ from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import Consequence, Quantity, Stance, Table, Verdict, columns
 from dpsco_verify.execution import stream
 from dpsco_verify.geometry import Box
-from dpsco_verify.ledger.errata import Discrepancy
-from dpsco_verify.ledger.statement import Context, Decision, Reading
-from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.ledger import Context, Decision, Discrepancy, Handle, Outcomes, Reading, Units
 from dpsco_verify.papers.arora2020.output.certificates import OutputDefined
 from dpsco_verify.papers.arora2020.stopping_tail import law
 from dpsco_verify.problems import Linear

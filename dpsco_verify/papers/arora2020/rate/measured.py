@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from scipy.special import ndtri
 
 from dpsco_verify.evidence import Quantity, Verdict
-from dpsco_verify.ledger.statement import Context, Decision
-from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.ledger import Context, Decision, Handle, Outcomes, Units
 from dpsco_verify.papers.arora2020.rate.exact import limit_coefficient
 from dpsco_verify.papers.arora2020.rate.measure import Measured, exact, measure
 from dpsco_verify.papers.arora2020.rate.plan import PLANS, Cell, Plan, PowerLaw, Variable

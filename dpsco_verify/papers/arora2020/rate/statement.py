@@ -10,9 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpsco_verify.evidence import Consequence, Stance
-from dpsco_verify.ledger.errata import Discrepancy
-from dpsco_verify.ledger.statement import Context, Decision, Reading
-from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.ledger import Context, Decision, Discrepancy, Handle, Outcomes, Reading, Units
 from dpsco_verify.papers.arora2020.rate import measured, upper
 from dpsco_verify.papers.arora2020.rate.certificates import RateConstant
 from dpsco_verify.papers.arora2020.rate.plan import PowerLaw, Variable

@@ -7,8 +7,7 @@ from fractions import Fraction
 
 from dpsco_verify.algorithm import main_schedule
 from dpsco_verify.evidence import ProofStep, Quantity, Sharpness, Table, Verdict, columns
-from dpsco_verify.ledger.statement import Decision
-from dpsco_verify.ledger.units import Handle, Units
+from dpsco_verify.ledger import Decision, Handle, Units
 from dpsco_verify.papers.arora2020.rate.certificates import RateConstant
 from dpsco_verify.papers.arora2020.rate.measure import exact_in_abstracts_regime
 from dpsco_verify.papers.arora2020.risk.instances import drift_ratio, smallest_useful_n

@@ -15,8 +15,7 @@ from dpsco_verify.evidence import (
     columns,
 )
 from dpsco_verify.evidence.checker import Witness, evaluate
-from dpsco_verify.ledger.statement import Context, Decision, OneUnit, Reading
-from dpsco_verify.ledger.units import Handle, Units
+from dpsco_verify.ledger import Context, Decision, Handle, OneUnit, Reading, Units
 from dpsco_verify.papers.arora2020.risk.certificates import RiskConstants, RiskDriftViolation
 from dpsco_verify.papers.arora2020.risk.instances import (
     SCALE,

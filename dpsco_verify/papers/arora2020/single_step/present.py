@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from dpsco_verify.evidence import Axis, MapPanel, MapPlot, Quantity, Scale, Sharpness, Table, Verdict, columns
-from dpsco_verify.ledger.statement import Reading
+from dpsco_verify.ledger import Reading
 from dpsco_verify.papers.arora2020.single_step.empirical import Seen
 from dpsco_verify.papers.arora2020.single_step.exact import Cell, Status
 from dpsco_verify.papers.arora2020.single_step.proof import DELTA_MAX, EPSILON_MAX

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsco_verify.evidence import Consequence, Stance
-from dpsco_verify.ledger.errata import Discrepancy
-from dpsco_verify.ledger.statement import Reading
+from dpsco_verify.ledger import Discrepancy, Reading
 from dpsco_verify.papers.arora2020.single_step.certificates import NULLS
 from dpsco_verify.papers.arora2020.single_step.exact import Adjacency
 from dpsco_verify.papers.arora2020.single_step.work import Batches, Place, place

@@ -8,9 +8,8 @@ from fractions import Fraction
 from dpsco_verify.evidence import Verdict
 from dpsco_verify.evidence.checker import Witness
 from dpsco_verify.inference.witnesses import event_evidence
+from dpsco_verify.ledger import Context, Decision, Handle, Outcomes, Reading, Units
 from dpsco_verify.ledger.e_values import event_e_value
-from dpsco_verify.ledger.statement import Context, Decision, Reading
-from dpsco_verify.ledger.units import Handle, Outcomes, Units
 from dpsco_verify.papers.arora2020.single_step import present
 from dpsco_verify.papers.arora2020.single_step.certificates import (
     STEP,

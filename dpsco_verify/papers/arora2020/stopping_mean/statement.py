@@ -23,8 +23,7 @@ from dpsco_verify.evidence import (
     Verdict,
     columns,
 )
-from dpsco_verify.ledger.statement import Context, Decision, OneUnit, Reading
-from dpsco_verify.ledger.units import Handle, Units
+from dpsco_verify.ledger import Context, Decision, Handle, OneUnit, Reading, Units
 from dpsco_verify.papers.arora2020.stopping_mean.certificates import (
     StoppingMeanConstant,
     StoppingMeanUnbounded,

@@ -6,7 +6,7 @@ import math
 
 from dpsco_verify.algorithm.stopping_law import mean_iterations
 from dpsco_verify.evidence import Axis, LinePlot, Scale, Series, SeriesStyle, Sharpness, Table, columns
-from dpsco_verify.ledger.statement import Reading
+from dpsco_verify.ledger import Reading
 from dpsco_verify.papers.arora2020.stopping_tail.law import Simulation, Tail, claimed_tail, points_at_stop
 from dpsco_verify.papers.arora2020.stopping_tail.readings import StoppingTime
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dpsco_verify.algorithm import StoppingRule
 from dpsco_verify.evidence import Stance
 from dpsco_verify.evidence.checker import Null
-from dpsco_verify.ledger.statement import Reading
+from dpsco_verify.ledger import Reading
 
 
 @dataclass(frozen=True, kw_only=True)

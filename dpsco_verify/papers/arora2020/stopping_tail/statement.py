@@ -13,9 +13,8 @@ from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import Quantity, Verdict
 from dpsco_verify.evidence.checker import Witness
 from dpsco_verify.inference.witnesses import mean_evidence
+from dpsco_verify.ledger import Context, Decision, Handle, Outcomes, Reading, Units
 from dpsco_verify.ledger.e_values import mean_e_value
-from dpsco_verify.ledger.statement import Context, Decision, Reading
-from dpsco_verify.ledger.units import Handle, Outcomes, Units
 from dpsco_verify.papers.arora2020.stopping_tail import present
 from dpsco_verify.papers.arora2020.stopping_tail.certificates import (
     NULLS,

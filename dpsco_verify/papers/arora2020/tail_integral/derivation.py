@@ -9,7 +9,7 @@ from functools import partial
 import flint
 
 from dpsco_verify.evidence import Quantity, Sharpness, Table, Verdict, columns
-from dpsco_verify.ledger.statement import Decision
+from dpsco_verify.ledger import Decision
 from dpsco_verify.papers.arora2020.tail_integral.certificates import McDiarmidGap
 from dpsco_verify.privacy.balls import ball, decide, enclose
 

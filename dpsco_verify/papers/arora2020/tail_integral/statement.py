@@ -24,9 +24,7 @@ from dpsco_verify.evidence import (
     columns,
 )
 from dpsco_verify.evidence.checker import Rejected, evaluate
-from dpsco_verify.ledger.errata import Discrepancy
-from dpsco_verify.ledger.statement import Context, Decision, OneUnit, Reading
-from dpsco_verify.ledger.units import Handle, Units
+from dpsco_verify.ledger import Context, Decision, Discrepancy, Handle, OneUnit, Reading, Units
 from dpsco_verify.papers.arora2020.stopping_tail import law
 from dpsco_verify.papers.arora2020.stopping_tail.readings import StoppingTime
 from dpsco_verify.papers.arora2020.tail_integral.certificates import (

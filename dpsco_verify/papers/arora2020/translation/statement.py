@@ -21,9 +21,7 @@ from dpsco_verify.evidence import (
     Stance,
     Verdict,
 )
-from dpsco_verify.ledger.errata import Discrepancy
-from dpsco_verify.ledger.statement import Context, Decision, Reading
-from dpsco_verify.ledger.units import Handle, Outcomes, Units
+from dpsco_verify.ledger import Context, Decision, Discrepancy, Handle, Outcomes, Reading, Units
 from dpsco_verify.papers.arora2020 import slack as slack_of
 from dpsco_verify.papers.arora2020 import transcript_cells as cells_of
 from dpsco_verify.papers.arora2020.privacy.claim import SCALE_MAX, separation

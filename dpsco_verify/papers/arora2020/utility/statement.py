@@ -10,10 +10,8 @@ from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import Consequence, Stance, Verdict
 from dpsco_verify.evidence.checker import Witness
 from dpsco_verify.inference.witnesses import rational_text
-from dpsco_verify.ledger.errata import Discrepancy
+from dpsco_verify.ledger import Context, Decision, Discrepancy, Handle, Outcomes, Reading, Units
 from dpsco_verify.ledger.measured import Measured
-from dpsco_verify.ledger.statement import Context, Decision, Reading
-from dpsco_verify.ledger.units import Handle, Outcomes, Units
 from dpsco_verify.papers.arora2020.utility import present
 from dpsco_verify.papers.arora2020.utility.certificates import (
     EXCESS,

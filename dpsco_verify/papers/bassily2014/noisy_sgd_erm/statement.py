@@ -9,8 +9,7 @@ from fractions import Fraction
 from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import Consequence, Quantity, Sharpness, Stance, Verdict
 from dpsco_verify.evidence.checker import evaluate
-from dpsco_verify.ledger.errata import Discrepancy
-from dpsco_verify.ledger.statement import Decision, Reading
+from dpsco_verify.ledger import Decision, Discrepancy, Reading
 from dpsco_verify.ledger.systems import calibration, grid
 from dpsco_verify.ledger.systems.privacy_statement import (
     APPROXIMATE,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import Sharpness, Stance, Verdict
-from dpsco_verify.ledger.statement import Decision, Reading
+from dpsco_verify.ledger import Decision, Reading
 from dpsco_verify.ledger.systems.calibration import Implemented, Place, compare, with_implementation
 from dpsco_verify.ledger.systems.privacy_statement import (
     AUDIT_WEIGHT,

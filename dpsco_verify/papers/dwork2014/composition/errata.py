@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpsco_verify.evidence import Consequence
-from dpsco_verify.ledger.errata import Discrepancy
+from dpsco_verify.ledger import Discrepancy
 
 ADVANCED = (
     Discrepancy(

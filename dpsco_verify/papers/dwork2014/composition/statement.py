@@ -8,7 +8,7 @@ from typing import Any
 
 from dpsco_verify.evidence import ProofStep, Quantity, Sharpness, Stance, Verdict
 from dpsco_verify.evidence.checker import Witness
-from dpsco_verify.ledger.statement import Context, Reading
+from dpsco_verify.ledger import Context, Reading
 from dpsco_verify.papers.dwork2014.composition import errata
 from dpsco_verify.papers.dwork2014.composition.certificates import (
     AdvancedCompositionConstants,

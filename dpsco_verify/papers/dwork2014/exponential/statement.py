@@ -7,7 +7,7 @@ from typing import Any
 
 from dpsco_verify.evidence import Stance
 from dpsco_verify.evidence.checker import Witness
-from dpsco_verify.ledger.statement import Reading
+from dpsco_verify.ledger import Reading
 from dpsco_verify.papers.dwork2014.exact import Case, ExactStatement, Examined, exactly_sharp
 from dpsco_verify.papers.dwork2014.exponential.certificates import (
     ExponentialFactor,

@@ -10,8 +10,7 @@ import flint
 
 from dpsco_verify.evidence import Consequence, ProofStep, Quantity, Sharpness, Stance, Verdict
 from dpsco_verify.evidence.checker import Witness
-from dpsco_verify.ledger.errata import Discrepancy
-from dpsco_verify.ledger.statement import Context, Reading
+from dpsco_verify.ledger import Context, Discrepancy, Reading
 from dpsco_verify.papers.dwork2014.exact import Case, ExactStatement, Examined, Study
 from dpsco_verify.papers.dwork2014.gaussian.certificates import (
     GaussianRange,

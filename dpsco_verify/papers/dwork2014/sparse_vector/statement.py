@@ -8,8 +8,7 @@ from typing import Any
 
 from dpsco_verify.evidence import Consequence, Sharpness, Stance, Verdict
 from dpsco_verify.evidence.checker import Witness
-from dpsco_verify.ledger.errata import Discrepancy
-from dpsco_verify.ledger.statement import Reading
+from dpsco_verify.ledger import Discrepancy, Reading
 from dpsco_verify.papers.dwork2014.exact import Case, ExactStatement, Examined, exactly_sharp, sharp
 from dpsco_verify.papers.dwork2014.sparse_vector.certificates import (
     NumericSparseViolation,
