@@ -18,7 +18,7 @@ from dpsco_verify.evidence.museum import MuseumRecord
 from dpsco_verify.evidence.plots import Plot
 from dpsco_verify.evidence.values import Figures, Quantity, Stance, Table, Verdict, require_finite
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 
 class ProofStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -2,9 +2,15 @@
 
 One record has one encoding: UTF-8, two spaces a level, the fields in the order of the records, the keys of every
 mapping sorted, a newline at the end. ``encode(decode(data)) == data`` for all `data` that :func:`encode` gave.
+
+A finding of no paper is an audit or a guarantee of the user's own, whose verdicts are the words that these have
+everywhere: ``violated``, ``not_violated``, ``undecided``.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -12,6 +18,19 @@ import numpy as np
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence.comparison import ComparisonRecord
 from dpsco_verify.evidence.records import SCHEMA_VERSION, AuditRecord
+from dpsco_verify.evidence.values import AuditVerdict, Verdict
+
+OWN_WORDS: Mapping[Verdict, AuditVerdict] = {
+    Verdict.REFUTED: AuditVerdict.VIOLATED,
+    Verdict.NOT_REFUTED: AuditVerdict.NOT_VIOLATED,
+    Verdict.INCONCLUSIVE: AuditVerdict.UNDECIDED,
+}
+"""What the verdicts on what is no paper's are called in a record."""
+
+_WRITTEN = {verdict.value: word.value for verdict, word in OWN_WORDS.items()}
+_READ = {word: verdict for verdict, word in _WRITTEN.items()}
+_OLDEST = 4
+"""Version 4 differs in these words alone; it is read as if it had them."""
 
 
 def _plain(value: object) -> bool | int | float:
@@ -26,10 +45,21 @@ _encoder = msgspec.json.Encoder(order="deterministic", enc_hook=_plain)
 _decoder = msgspec.json.Decoder(AuditRecord, strict=True)
 
 
-class _VersionOnly(msgspec.Struct, frozen=True):
-    """The one field that every version of the record has."""
+class _Head(msgspec.Struct, frozen=True):
+    """The one field that every version of the record has; and whether it is about papers."""
 
     schema_version: int
+    papers: list[msgspec.Raw] = []
+
+
+def _in_words(data: bytes, words: Mapping[str, str]) -> bytes:
+    """Return a record with other words for the verdicts of findings of no paper."""
+    tree: dict[str, Any] = msgspec.json.decode(data)
+    for finding in tree.get("claims", ()):
+        if isinstance(finding, dict) and finding.get("paper") == "":
+            said = {name: finding.get(name) for name in ("verdict", "expected")}
+            finding |= {name: words.get(word, word) for name, word in said.items() if isinstance(word, str)}
+    return msgspec.json.encode(tree)
 
 
 def _one_line(error: Exception) -> str:
@@ -52,8 +82,11 @@ def encode(record: AuditRecord) -> bytes:
         raise InputError(
             f"record={type(record).__name__} cannot be stored: {_one_line(error)}; fix the field that it names"
         ) from error
-    _require_version(checked.schema_version)
-    return msgspec.json.format(_encoder.encode(checked), indent=2) + b"\n"
+    _require_version(checked.schema_version, oldest=SCHEMA_VERSION)
+    encoded = _encoder.encode(checked)
+    if not checked.papers:
+        encoded = _in_words(encoded, _WRITTEN)
+    return msgspec.json.format(encoded, indent=2) + b"\n"
 
 
 def encode_comparison(record: ComparisonRecord) -> bytes:
@@ -62,7 +95,7 @@ def encode_comparison(record: ComparisonRecord) -> bytes:
 
 
 def decode(data: bytes) -> AuditRecord:
-    """Return the record that `data` encodes; unknown fields, wrong types and other versions are refused.
+    """Return the record that `data` encodes, as one of this version; unknown fields and wrong types are refused.
 
     Raises
     ------
@@ -71,8 +104,10 @@ def decode(data: bytes) -> AuditRecord:
     """
     try:
         # The version first: a record of another version would fail at some field, with a misleading message.
-        _require_version(msgspec.json.decode(data, type=_VersionOnly).schema_version)
-        return _decoder.decode(data)
+        head = msgspec.json.decode(data, type=_Head)
+        _require_version(head.schema_version, oldest=_OLDEST)
+        record = _decoder.decode(data if head.papers else _in_words(data, _READ))
+        return msgspec.structs.replace(record, schema_version=SCHEMA_VERSION)
     except InputError:
         raise
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
@@ -82,9 +117,9 @@ def decode(data: bytes) -> AuditRecord:
         ) from error
 
 
-def _require_version(found: int) -> None:
-    if found != SCHEMA_VERSION:
+def _require_version(found: int, *, oldest: int) -> None:
+    if not oldest <= found <= SCHEMA_VERSION:
+        versions = " or ".join(str(version) for version in range(oldest, SCHEMA_VERSION + 1))
         raise InputError(
-            f"schema_version={found} is not the version that this program reads; give a record of version "
-            f"{SCHEMA_VERSION}"
+            f"schema_version={found} is not a version that this program reads; give a record of version {versions}"
         )

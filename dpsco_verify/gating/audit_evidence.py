@@ -9,16 +9,13 @@ from dpsco_verify.auditing import AuditResult, AuditVerdict, describe_pair
 from dpsco_verify.auditing.plots import curve_plot, growth_plot
 from dpsco_verify.evidence import Finding, Quantity, Stance, Verdict, checker
 from dpsco_verify.evidence.checker import OWN, Certificate, Kinds, OwnMechanismEvidence
+from dpsco_verify.evidence.records_codec import OWN_WORDS
 from dpsco_verify.evidence.verdict_backing import with_checked_certificate
 from dpsco_verify.inference.witnesses import event_evidence
 from dpsco_verify.reporting.naming import UniqueNames
 
-VERDICTS = {
-    AuditVerdict.VIOLATED: Verdict.REFUTED,
-    AuditVerdict.NOT_VIOLATED: Verdict.NOT_REFUTED,
-    AuditVerdict.UNDECIDED: Verdict.INCONCLUSIVE,
-}
-"""What the verdict of an audit is called in a record."""
+VERDICTS = {word: verdict for verdict, word in OWN_WORDS.items()}
+"""The verdict of a finding that an audit's is; the record's file has the audit's own word."""
 
 REFERENCE = "claimed guarantee"
 STATEMENT = (

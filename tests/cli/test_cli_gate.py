@@ -114,7 +114,7 @@ def test_a_violation(here):
     assert record["exit_code"] == 1
     assert record["papers"] == []
     (claim,) = record["claims"]
-    assert claim["verdict"] == "refuted"
+    assert claim["verdict"] == "violated"
     assert claim["evidence"]["epsilon_lower_bound"]["value"] > 1
     lines = (here / "mech.py").read_text().splitlines()
     assert claim["source"] == {
@@ -172,7 +172,7 @@ def test_undecided(here):
         "mech:laplace", "--pair", "mech:pair", "--epsilon", 1, "--epsilon-of-interest", 1.01, *QUICK
     )
     assert result.exit_code == 3
-    assert record_in(here / "reports/gate")["claims"][0]["verdict"] == "inconclusive"
+    assert record_in(here / "reports/gate")["claims"][0]["verdict"] == "undecided"
 
 
 @pytest.mark.parametrize(

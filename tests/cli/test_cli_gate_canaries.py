@@ -45,7 +45,7 @@ def test_a_violation_has_a_certificate_that_the_checker_accepts(here, method):
     assert "no guarantee" in result.output
     record = json.loads((here / "out/results.json").read_text())
     [claim] = record["claims"]
-    assert claim["verdict"] == "refuted"
+    assert claim["verdict"] == "violated"
     assert claim["evidence"]["epsilon_lower_bound"]["value"] > 1
     assert record["error_budget"]["spent"] == 0.05
     replayed = CliRunner().invoke(main, ["replay", str(here / "out" / claim["certificate"])])

@@ -89,7 +89,7 @@ def test_many_audits_in_one_report(here):
     result = gate("--config", "dpsco.toml")
     assert result.exit_code == 1, result.output
     claims = claims_in(here / "reports/gate")
-    assert [claim["verdict"] for claim in claims.values()] == ["not_refuted", "refuted", "not_refuted"]
+    assert [claim["verdict"] for claim in claims.values()] == ["not_violated", "violated", "not_violated"]
     assert [claim["title"] for claim in claims.values()][2] == "within its claim"
     record = json.loads((here / "reports/gate/results.json").read_text())
     assert (record["seed"], record["profile"], record["error_budget"]["total"]) == (3, "quick", 1e-5)
@@ -97,7 +97,7 @@ def test_many_audits_in_one_report(here):
     assert sorted(levels) == pytest.approx([2e-6, 2e-6, 6e-6])
     assert sum(map(Fraction, levels)) <= Fraction(1e-5)
     # One of them alone has the same numbers, whatever else is in the file.
-    key = next(key for key, claim in claims.items() if claim["verdict"] == "refuted")
+    key = next(key for key, claim in claims.items() if claim["verdict"] == "violated")
     command = shlex.split(claims[key]["reproduce"])
     assert command[:4] == ["dpsco-verify", "gate", "--config", "dpsco.toml"]
     alone = gate(*command[2:], "--out", "alone")

@@ -124,7 +124,7 @@ arguments = { right = "own_guarantees:wrong", inputs = [-5, 5], examples = 50 }
     result = gate(folder, wrong)
     assert result.exit_code == 1
     record = json.loads((folder / "reports/gate/results.json").read_text())
-    assert record["claims"][0]["verdict"] == "refuted"
+    assert record["claims"][0]["verdict"] == "violated"
     assert "on the left" in record["claims"][0]["counterexample"]
     assert gate(folder, wrong + 'expect = "violated"\n').exit_code == 0
     few = TAIL.replace("probability = 0.01", "probability = 0.01, samples = 10")

@@ -414,7 +414,7 @@ def test_the_report_holds_all_audits_and_the_budget(spread):
         [5e-7, 5e-7, *[1e-6] * 4], rel=1e-12
     )
     verdicts = [claim["verdict"] for claim in record["claims"]]
-    assert verdicts == ["not_refuted", "refuted", *["not_refuted"] * 4]
+    assert verdicts == ["not_violated", "violated", *["not_violated"] * 4]
     bad = record["claims"][1]
     assert bad["reproduce"] == (
         "pytest test_it.py::test_bad --dpsco-seed=0 --dpsco-profile=quick --dpsco-error-budget=2e-06"
@@ -443,7 +443,7 @@ def test_crash(assert_private):
     assert session.code == 1
     assert re.search(r"unfinished +test_it.py::test_crash", session.out)
     record = results(tmp_path / "out")
-    assert [claim["verdict"] for claim in record["claims"]] == ["not_refuted", "inconclusive"]
+    assert [claim["verdict"] for claim in record["claims"]] == ["not_violated", "undecided"]
     assert record["exit_code"] == 3
     # what the crashed test spent is unknown, but no more than its share
     assert record["error_budget"]["spent"] == pytest.approx(1e-6 / 5 * 1.5, rel=1e-12)
@@ -462,7 +462,7 @@ def test_interrupt(assert_private):
     session = run_as_a_user(tmp_path, "-n", "0", "--dpsco-report=out", "-k", "good or interrupt")
     assert session.code == 2
     record = results(tmp_path / "out")
-    assert [claim["verdict"] for claim in record["claims"]] == ["not_refuted", "inconclusive"]
+    assert [claim["verdict"] for claim in record["claims"]] == ["not_violated", "undecided"]
     assert (tmp_path / "out" / "index.html").exists()
 
 

@@ -3,10 +3,12 @@ from __future__ import annotations
 import json
 
 import jsonschema
+import msgspec
 import pytest
 
-from dpsco_verify.evidence import SCHEMA_VERSION
-from dpsco_verify.evidence.records_codec import encode
+from dpsco_verify.errors import InputError
+from dpsco_verify.evidence import SCHEMA_VERSION, Verdict
+from dpsco_verify.evidence.records_codec import decode, encode
 from dpsco_verify.evidence.schema import results_schema, schema_bytes, shipped_schema
 
 
@@ -83,3 +85,48 @@ def test_what_is_not_a_result_is_invalid(validator, nasty, spoil):
     document = json.loads(encode(nasty))
     spoil(document)
     assert not validator.is_valid(document)
+
+
+def of_own_mechanisms(record):
+    """The record with its findings as those of no paper, one with each verdict that such have."""
+    kinds = (Verdict.REFUTED, Verdict.NOT_REFUTED, Verdict.INCONCLUSIVE)
+    claims = [
+        msgspec.structs.replace(
+            record.claims[0],
+            paper="",
+            reading=f"r{i}",
+            verdict=kind,
+            expected=Verdict.NOT_REFUTED,
+            sharpness=(),
+            certificate=None,
+        )
+        for i, kind in enumerate(kinds)
+    ]
+    return msgspec.structs.replace(record, papers=(), errata=(), claims=tuple(claims), exit_code=1)
+
+
+def test_what_is_no_papers_has_the_words_of_audits(validator, plain):
+    record = of_own_mechanisms(plain)
+    data = encode(record)
+    document = json.loads(data)
+    validator.validate(document)
+    assert [claim["verdict"] for claim in document["claims"]] == ["violated", "not_violated", "undecided"]
+    assert {claim["expected"] for claim in document["claims"]} == {"not_violated"}
+    assert decode(data) == record
+    assert encode(decode(data)) == data
+    assert {claim["verdict"] for claim in json.loads(encode(plain))["claims"]}.isdisjoint(
+        {"violated", "undecided"}
+    )
+
+
+def test_a_record_of_the_version_before_is_read(plain):
+    record = of_own_mechanisms(plain)
+    document = json.loads(encode(record)) | {"schema_version": 4}
+    for claim, verdict in zip(document["claims"], ("refuted", "not_refuted", "inconclusive"), strict=True):
+        claim.update(verdict=verdict, expected="not_refuted")
+    assert decode(json.dumps(document).encode()) == record
+    for version in (3, SCHEMA_VERSION + 1):
+        with pytest.raises(
+            InputError, match=f"schema_version={version} is not a version that this program reads"
+        ):
+            decode(json.dumps(document | {"schema_version": version}).encode())
