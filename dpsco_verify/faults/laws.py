@@ -66,15 +66,6 @@ def pair_delta(
     return law_delta(law(mechanism, pair[0]), law(mechanism, pair[1]), epsilon)
 
 
-def law_epsilon(first: Law, second: Law) -> float:
-    """Return the largest ``|log P(x)/P'(x)|`` of two discrete laws: ε at δ = 0."""
-    return max(
-        math.inf if min(p, q) == 0.0 else abs(math.log(p / q))
-        for p, q in ((first.get(x, 0.0), second.get(x, 0.0)) for x in {*first, *second})
-        if max(p, q) > 0.0
-    )
-
-
 def laplace_delta(epsilon: float, *, true_epsilon: float) -> float:
     """Return δ(ε) where ``sensitivity/scale = true_epsilon``: ``1 − e^{(ε − true_epsilon)/2}``, or 0."""
     return max(0.0, -math.expm1(0.5 * (epsilon - true_epsilon)))

@@ -16,7 +16,6 @@ from dpsco_verify.related.budget import Guarantee, PrivacyBudget
 from dpsco_verify.related.conditions import Condition, enough_points, positive_delta
 from dpsco_verify.related.mirror_descent import (
     EntropicPotential,
-    EuclideanPotential,
     MirrorSystem,
     PNormPotential,
     require_dual_norm,
@@ -163,17 +162,6 @@ class PrivateMirrorDescent(MirrorSystem):
             gradient_queries=np.full(runs, float(stop_at)),
             transcript=np.stack(released, axis=1) if keep_transcript and released else None,
         )
-
-
-class PrivateEuclideanMirrorDescent(EuclideanPotential, PrivateMirrorDescent):
-    """Algorithm 1 itself, by the way of mirror descent; it holds the two implementations together."""
-
-    id = "private-mirror-descent-euclidean"
-    title = "Algorithm 1 with a mirror step, Euclidean"
-
-    def _fresh_square(self, gradient: float, noise: float) -> float:
-        """Return ``G² + N²``: the noise is centred and the norm comes from an inner product."""
-        return gradient**2 + noise**2
 
 
 class PrivatePNormMirrorDescent(PNormPotential, PrivateMirrorDescent):

@@ -18,13 +18,13 @@ from dpsco_verify.related.one_pass import average_of_pass
 from dpsco_verify.related.phased_sgd import PhasedSgd, TightPhasedSgd
 from dpsco_verify.related.private_mirror_descent import (
     PrivateEntropicMirrorDescent,
-    PrivateEuclideanMirrorDescent,
     PrivatePNormMirrorDescent,
 )
 from dpsco_verify.related.proximal import envelope_gradient
 from dpsco_verify.related.smoothed_minibatch_sgd import SmoothedMinibatchSgd
 from dpsco_verify.related.subsampled_one_pass import SubsampledOnePass, SubsampledScaledOnePass
 from dpsco_verify.strategies.problems import losses, neighbouring_data, parameter_points, predictor_losses
+from euclidean_mirror import PrivateEuclideanMirrorDescent
 
 pytestmark = pytest.mark.slow
 

@@ -20,6 +20,15 @@ from dpsco_verify.faults.mechanisms.sparse_vector import SparseVector, algorithm
 COUNTS = np.array([[1, 0, 1, 1], [1, 0, 0, 1], [1, 0, 0, 0]])  # counts 3, 0, 1, 2
 
 
+def law_epsilon(first, second):
+    """Return the largest ``|log P(x)/P'(x)|`` of two discrete laws: ε at δ = 0."""
+    return max(
+        math.inf if min(p, q) == 0.0 else abs(math.log(p / q))
+        for p, q in ((first.get(x, 0.0), second.get(x, 0.0)) for x in {*first, *second})
+        if max(p, q) > 0.0
+    )
+
+
 def row(*counts):
     """Return a data set of one record with these counts."""
     return np.array([counts], dtype=np.int64)
@@ -54,8 +63,8 @@ def test_delta_and_epsilon_of_laws():
     assert laws.law_delta(first, second, math.log(2)) == pytest.approx(
         0.3
     )  # by a; the other way round, b gives 0.2
-    assert laws.law_epsilon(first, second) == pytest.approx(math.log(3.5))
-    assert laws.law_epsilon({"a": 1.0}, {"a": 0.5, "b": 0.5}) == math.inf
+    assert law_epsilon(first, second) == pytest.approx(math.log(3.5))
+    assert law_epsilon({"a": 1.0}, {"a": 0.5, "b": 0.5}) == math.inf
     assert laws.law_delta({"a": 1.0}, {"b": 1.0}, 5.0) == 1.0
 
 
@@ -75,7 +84,7 @@ def test_permute_and_flip_against_all_orders():
 
 def test_permute_and_flip_meets_its_claim_exactly():
     pair = [np.vstack([COUNTS[:, :3], last]) for last in ([1, 0, 0], [0, 1, 1])]
-    epsilon = laws.law_epsilon(*(laws.permute_and_flip_law(PermuteAndFlip(epsilon=1.0), d) for d in pair))
+    epsilon = law_epsilon(*(laws.permute_and_flip_law(PermuteAndFlip(epsilon=1.0), d) for d in pair))
     assert epsilon <= 1.0 + 1e-12
 
 
@@ -136,7 +145,7 @@ def test_algorithm_5_in_closed_form():
     # Below on 0 and above on 1 means −1 < ρ ≤ 0 for ρ of scale 2.
     assert first[0, 1] == pytest.approx(-0.5 * math.expm1(-0.5), rel=1e-12)
     assert second[0, 1] == 0.0
-    assert laws.law_epsilon(first, second) == math.inf
+    assert law_epsilon(first, second) == math.inf
 
 
 def test_algorithms_1_and_2_are_one_when_they_stop_at_the_first():
@@ -163,7 +172,7 @@ def test_the_variants_keep_what_is_true_of_them(first, threshold):
 
     def epsilon(number, cutoff):
         mechanism = algorithm(number, epsilon=1.0, cutoff=cutoff, threshold=threshold)
-        return laws.law_epsilon(*(laws.sparse_vector_law(mechanism, data) for data in pair))
+        return law_epsilon(*(laws.sparse_vector_law(mechanism, data) for data in pair))
 
     for cutoff in (1, 2):
         assert epsilon(1, cutoff) <= 1.0 + 1e-9
@@ -175,10 +184,10 @@ def test_the_variants_keep_what_is_true_of_them(first, threshold):
 def test_algorithms_4_and_6_break_their_claim_and_6_without_bound():
     four = algorithm(4, epsilon=1.0, cutoff=2, threshold=1.0)
     pair = opposed([0] * 5 + [1] * 5)
-    assert 2.5 < laws.law_epsilon(*(laws.sparse_vector_law(four, d) for d in pair)) < 3.25
+    assert 2.5 < law_epsilon(*(laws.sparse_vector_law(four, d) for d in pair)) < 3.25
     six = algorithm(6, epsilon=1.0, cutoff=1, threshold=1.0)
     losses = [
-        laws.law_epsilon(*(laws.sparse_vector_law(six, d) for d in opposed([0] * h + [1] * h)))
+        law_epsilon(*(laws.sparse_vector_law(six, d) for d in opposed([0] * h + [1] * h)))
         for h in (1, 2, 3, 4)
     ]
     # Each half of a pair of queries adds at least ε/2, as in Lyu, Su and Li's proof for their Algorithm 6.

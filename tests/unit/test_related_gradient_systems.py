@@ -38,12 +38,12 @@ from dpsco_verify.related.noisy_sgd_erm import NoisySgdErm, ShortNoisySgdErm, Sh
 from dpsco_verify.related.phased_sgd import PhasedSgd, TightPhasedSgd
 from dpsco_verify.related.private_mirror_descent import (
     PrivateEntropicMirrorDescent,
-    PrivateEuclideanMirrorDescent,
     PrivatePNormMirrorDescent,
 )
 from dpsco_verify.related.proximal import envelope_gradient
 from dpsco_verify.related.smoothed_minibatch_sgd import SmoothedMinibatchSgd
 from dpsco_verify.related.subsampled_one_pass import SubsampledOnePass, SubsampledScaledOnePass
+from euclidean_mirror import PrivateEuclideanMirrorDescent
 
 pytestmark = pytest.mark.slow
 

@@ -35,8 +35,8 @@ from dpsco_verify.related.mirror_geometry import mean_square_of_largest, usual_p
 from dpsco_verify.related.p_norm_step import minimise_on_simplex
 from dpsco_verify.related.private_mirror_descent import (
     PrivateEntropicMirrorDescent,
-    PrivateEuclideanMirrorDescent,
 )
+from euclidean_mirror import PrivateEuclideanMirrorDescent
 
 BUDGET = PrivacyBudget(1.0, 1e-6)
 D = 3
