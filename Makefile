@@ -25,7 +25,7 @@ STAMP_TEST := $(VENV)/.test-installed
 STAMP_DOCS := $(VENV)/.docs-installed
 STAMP_MUTATE := $(VENV)/.mutate-installed
 
-.PHONY: help setup audit test test-fast test-long test-processors explore lint format docs bench mutate reference lock clean
+.PHONY: help setup audit test test-fast test-long test-processors explore lint format docs new-statement bench mutate reference lock clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
@@ -102,6 +102,11 @@ docs: $(STAMP_DOCS) ## Build the documentation and the manual page; a link that 
 	@$(BIN)/sphinx-build --fail-on-warning --quiet -c docs -b man -d docs/_build/html/.doctrees . docs/_build/man
 	@$(BIN)/python -m pytest --quiet docs/test_site.py
 	@echo "docs/_build/html/index.html and docs/_build/man/dpsco-verify.1" >&2
+
+new-statement: $(STAMP_TEST) ## Make the files of a statement: PAPER=dwork2014 NAME=my-lemma
+	@$(BIN)/python tools/new_statement.py "$(PAPER)" "$(NAME)"
+	@$(BIN)/ruff check --quiet --fix --select I dpsco_verify/papers/$(PAPER)/paper.py
+	@$(BIN)/ruff format --quiet dpsco_verify/papers/$(PAPER)
 
 bench: $(STAMP_TEST) ## Measure speed as ratios within one run; the figures also go to benchmarks/results/latest.json
 	@$(BIN)/python -m benchmarks --json benchmarks/results/latest.json $(ARGS)

@@ -14,6 +14,10 @@ ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 FILES = [
     *(("vendor.github-workflows", path) for path in WORKFLOWS),
+    *(
+        ("vendor.github-issue-forms", path)
+        for path in sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
+    ),
     ("vendor.github-actions", ROOT / "action.yml"),
     ("vendor.gitlab-ci", ROOT / ".gitlab-ci.yml"),
     ("vendor.citation-file-format", ROOT / "CITATION.cff"),
@@ -35,6 +39,13 @@ def test_a_fault_is_seen(tmp_path):
     wrong = tmp_path / "ci.yml"
     wrong.write_text(WORKFLOWS[0].read_text().replace("runs-on:", "run-on:"))
     assert checked("vendor.github-workflows", wrong).returncode == 1
+
+
+def test_both_hosts_ask_the_same_of_a_change_and_have_the_same_templates():
+    theirs = ROOT / ".gitlab" / "merge_request_templates" / "Default.md"
+    assert theirs.read_text() == (ROOT / ".github" / "pull_request_template.md").read_text()
+    forms = {path.stem for path in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")}
+    assert {path.stem for path in (ROOT / ".gitlab" / "issue_templates").glob("*.md")} == forms != set()
 
 
 def make_commands(text):
