@@ -1,4 +1,4 @@
-"""Hypothesis profiles; a run of the whole ledger for all tests of it; and functions that err.
+"""One thread; Hypothesis profiles; a run of the whole ledger for all tests of it; and functions that err.
 
 The profiles are dev (every day), ci (derandomised), long (random, for a night) and explore (random, longer still).
 """
@@ -13,6 +13,13 @@ import numpy as np
 import pytest
 import scipy.special
 from hypothesis import HealthCheck, settings
+
+from dpsco_verify.execution.threads import ONE_THREAD, one_thread_from_now_on
+
+# The workers of pytest-xdist are the parallelism, here and in the processes that tests start: threads of linear algebra
+# that wait for one another take three times the processor time of one.
+os.environ.update(ONE_THREAD)
+one_thread_from_now_on()
 
 _slow_inputs_are_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
 

@@ -10,6 +10,7 @@ import pytest
 
 from dpsco_verify.choices import Profile
 from dpsco_verify.execution import WorkUnit
+from dpsco_verify.execution.threads import ONE_THREAD
 from dpsco_verify.ledger.installed import installed_ledger
 from dpsco_verify.ledger.run import run_audit
 
@@ -110,6 +111,8 @@ def work(tmp_path_factory):
     (folder / "executor_test_work.py").write_text(SOURCE)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(folder))
+        for name in ONE_THREAD:  # what workers have of these they have from the product
+            patch.delenv(name, raising=False)
         yield importlib.import_module("executor_test_work")
         sys.modules.pop("executor_test_work")
 
