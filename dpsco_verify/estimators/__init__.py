@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dpsco_verify.estimators.classifier import PrivateSGDClassifier
     from dpsco_verify.estimators.noise import PrivacyStatement
+    from dpsco_verify.estimators.norm_choice import private_norm
     from dpsco_verify.estimators.regressor import PrivateSGDRegressor
     from dpsco_verify.estimators.warnings import NoiseWarning, PrivacyLeakWarning
 
@@ -15,6 +16,7 @@ __all__ = [
     "PrivacyStatement",
     "PrivateSGDClassifier",
     "PrivateSGDRegressor",
+    "private_norm",
 ]
 
 _HOMES = {
@@ -23,6 +25,7 @@ _HOMES = {
     "PrivacyStatement": "noise",
     "PrivateSGDClassifier": "classifier",
     "PrivateSGDRegressor": "regressor",
+    "private_norm": "norm_choice",
 }
 
 

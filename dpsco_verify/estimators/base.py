@@ -79,7 +79,7 @@ class PrivateLinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn s
         provided.append("the largest norm of a record, which was read from the data, is public")
         warn_of_leak(
             "data_norm=None was read from the data, which the guarantee does not cover; give the norm to clip records "
-            "at, from knowledge of your own, or scale each record to norm 1 by itself and give data_norm=1"
+            "at, by your own knowledge or private_norm, or scale each record to norm 1 by itself and give data_norm=1"
         )
         return largest_norm(rows)
 

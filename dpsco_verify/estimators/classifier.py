@@ -35,8 +35,9 @@ class PrivateSGDClassifier(ClassifierMixin, PrivateLinearModel):  # type: ignore
         The totals, ε in [1e-4, 100] and δ in (0, 1); δ should be far below 1/n.
     data_norm
         C, the ℓ2 norm to which each record is clipped. It must not come from the data. None reads the largest norm
-        from them, with a :class:`~dpsco_verify.estimators.PrivacyLeakWarning`. The private way without any
-        knowledge: scale each record by itself, as ``sklearn.preprocessing.Normalizer`` does, and give 1.
+        from them, with a :class:`~dpsco_verify.estimators.PrivacyLeakWarning`. The private ways without any
+        knowledge: scale each record by itself, as ``sklearn.preprocessing.Normalizer`` does, and give 1; or spend a
+        part of ε on :func:`~dpsco_verify.estimators.private_norm`.
     classes
         All labels that there can be, at least two. It must not come from the data; None reads them, with a
         warning. A record with another label counts as one without any gradient.
