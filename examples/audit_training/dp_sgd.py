@@ -34,8 +34,8 @@ class Settings:
     learning_rate: float = 0.5
 
 
-def per_example(w, x, y):
-    """Gradients of the cross-entropy, one row an example."""
+def backward(w, x, y):
+    """Return what the gradients of the cross-entropy are made of: layers' inputs and slopes at their outputs."""
     hidden = np.tanh(x @ w[: PIXELS * HIDDEN].reshape(PIXELS, HIDDEN) + w[PIXELS * HIDDEN : FIRST])
     last = w[FIRST : FIRST + HIDDEN * CLASSES].reshape(HIDDEN, CLASSES)
     logits = hidden @ last + w[FIRST + HIDDEN * CLASSES :]
@@ -43,9 +43,26 @@ def per_example(w, x, y):
     p /= p.sum(axis=1, keepdims=True)
     p[np.arange(len(y)), y] -= 1
     back = (p @ last.T) * (1 - hidden**2)
-    n = len(y)
-    parts = (x[:, :, None] * back[:, None, :], back, hidden[:, :, None] * p[:, None, :], p)
-    return np.concatenate([part.reshape(n, -1) for part in parts], axis=1)
+    return (x, back), (hidden, p)
+
+
+def per_example(layers):
+    """Return the gradients, one row an example."""
+    parts = [part for x, slope in layers for part in (x[:, :, None] * slope[:, None, :], slope)]
+    return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
+
+
+def clipped_sum(layers, bound):
+    """Return the sum of all examples' clipped gradients, without writing these down."""
+    squares = sum(((x**2).sum(axis=1) + 1) * (slope**2).sum(axis=1) for x, slope in layers)
+    factors = np.minimum(1, bound / np.maximum(np.sqrt(squares), 1e-12))[:, None]
+    return np.concatenate(
+        [
+            part.ravel()
+            for x, slope in layers
+            for part in (x.T @ (factors * slope), (factors * slope).sum(axis=0))
+        ]
+    )
 
 
 def clipped(gradients, bound):
@@ -74,9 +91,10 @@ def train(canaries, settings, rng, fault=RIGHT):
         if fault == "batches dealt once and used again":
             chosen = dealt == step % slots
         data, inserted = chosen[: len(y)], chosen[len(y) :]
-        of_data = per_example(w, x, y)
-        expected[step] = settings.rate * clipped(of_data, settings.clip).sum(axis=0)
-        gradients = np.concatenate([of_data[data], canaries[inserted]])
+        layers = backward(w, x, y)
+        expected[step] = settings.rate * clipped_sum(layers, settings.clip)
+        of_data = per_example([(inputs[data], slope[data]) for inputs, slope in layers])
+        gradients = np.concatenate([of_data, canaries[inserted]])
         noise = rng.normal(scale=settings.noise * settings.clip, size=DIMENSION)
         if fault == "no noise on the last layer":
             noise[FIRST:] = 0
