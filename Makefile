@@ -118,7 +118,7 @@ reference: $(STAMP_RUN) ## Renew reports/reference from the standard profile (`m
 	@$(BIN)/dpsco-verify audit --profile standard --seed 0 --out reports/reference --no-store --jobs $(JOBS) --format markdown --format brief
 
 lock: $(STAMP_TEST) ## Compile the pinned requirement files anew
-	@$(BIN)/pip-compile $(LOCK_OPTIONS) --output-file requirements/run.txt requirements/build.in pyproject.toml
+	@$(BIN)/pip-compile $(LOCK_OPTIONS) --extra strategies --output-file requirements/run.txt requirements/build.in pyproject.toml
 	@$(BIN)/pip-compile $(LOCK_OPTIONS) --extra test --extra strategies --constraint requirements/run.txt \
 	  --output-file requirements/test.txt requirements/build.in pyproject.toml
 	@$(BIN)/pip-compile $(LOCK_OPTIONS) --extra docs --constraint requirements/test.txt \
