@@ -20,6 +20,7 @@ from dpsco_verify.errors import InputError
 
 MAX_COORDINATES = 128
 MAX_FOR_PAIRS = 8
+_MOST_KINDS = 64
 MAX_FOR_BITS = 8
 
 
@@ -45,7 +46,7 @@ class Feature:
 def standard_features(sample: Outputs) -> Iterator[Feature]:
     """Yield the features that fit outputs like those in `sample`."""
     if len(sample.kind_names) > 1:
-        for name in sample.kind_names:
+        for name in _commonest_kinds(sample):
             yield Feature(
                 name=f"1 for an output of kind {name}, else 0",
                 values=_KindIs(name),
@@ -64,6 +65,13 @@ def standard_features(sample: Outputs) -> Iterator[Feature]:
         yield Feature(name="number of infinite entries", values=_infinite_count)
     if width > 1:
         yield from _many_coordinates(width)
+
+
+def _commonest_kinds(sample: Outputs) -> list[str]:
+    """Return the kinds that occur most often: texts of many forms may all be of kinds of their own."""
+    counts = np.bincount(sample.kinds, minlength=len(sample.kind_names))
+    common = np.argsort(-counts, kind="stable")[:_MOST_KINDS]
+    return [sample.kind_names[kind] for kind in sorted(common.tolist())]
 
 
 def bit_features(sample: Outputs) -> Iterator[Feature]:

@@ -31,6 +31,7 @@ Mechanism = Callable[[Any, int, np.random.Generator], Any]
 _TRIAL = 64
 _TRIAL_PER_CALL = 8
 _FEWEST_DISTINCT = 5
+_EQUAL_NEIGHBOURS = 24
 
 
 class MechanismError(InputError):
@@ -223,7 +224,7 @@ class Caller:
         MechanismError
             As :meth:`draw`; if all runs raise alike on both data sets; if two calls with generators in the same state
             differ; if calls with different ones return the same varied numbers; or if all runs of a call are equal
-            while those of another call differ from them.
+            while those of another call differ from them, or many runs are equal to the next one.
         """
         size = _TRIAL_PER_CALL if isinstance(self._mechanism, PerCall) else _TRIAL
         first = self.draw(0, size, "trial")
@@ -237,6 +238,7 @@ class Caller:
                 "in the same state; draw from rng alone, or wrap a function that has its own randomness in "
                 "per_call(f, rng=False)"
             )
+        self._require_independent_runs(first)
         other = self.draw(0, size, "trial", 1)
         distinct = len(np.unique(first.fingerprints))
         if np.array_equal(other.fingerprints, first.fingerprints):
@@ -256,6 +258,22 @@ class Caller:
                     "others in each: the runs of one call must be independent; draw noise for each of them"
                 )
         self.draw(1, size, "trial")
+
+    def _require_independent_runs(self, first: Outputs) -> None:
+        """Refuse a call whose neighbouring runs are equal far more often than others: they share their noise.
+
+        Of e equal pairs among n independent runs ``2e/n`` are expected to be neighbours. Six times as many, and 24 at
+        least, have a chance below 1e-10.
+        """
+        prints, n = first.fingerprints, first.size
+        counts = np.unique(prints, return_counts=True)[1]
+        equal = float((counts * (counts - 1.0)).sum()) / 2.0
+        neighbours = int((prints[1:] == prints[:-1]).sum())
+        if neighbours >= _EQUAL_NEIGHBOURS and neighbours > 6.0 * 2.0 * equal / n:
+            raise MechanismError(
+                f"mechanism={self._name} returned {n} outputs in call 1, of which {neighbours} are equal to the next "
+                "one, and few to others: the runs of one call must be independent; draw noise for each of them"
+            )
 
     def _require_some_output(self, first: Outputs, size: int) -> None:
         """Refuse a mechanism that does nothing but raise, on either data set and in one way: it is broken."""

@@ -24,7 +24,7 @@ from dpsco_verify.auditing.mechanism import Caller
 from dpsco_verify.auditing.outputs import Outputs, join
 from dpsco_verify.auditing.raising import skipping_exceptions
 from dpsco_verify.auditing.regions import Aims
-from dpsco_verify.auditing.repeats import repeats
+from dpsco_verify.auditing.repeats import repeats, unseen
 from dpsco_verify.auditing.request import SEARCH, AuditRequest
 from dpsco_verify.auditing.result import AuditResult
 from dpsco_verify.auditing.selection import Choice, floating_point_leak, select
@@ -122,6 +122,10 @@ def audit_pair(
     )
     if done.outputs is None or done.cut_short:
         return result
+    if result.verdict is AuditVerdict.NOT_VIOLATED and not request.features:
+        hidden = unseen(*done.outputs)
+        if hidden is not None:
+            result = replace(result, verdict=AuditVerdict.UNDECIDED, unseen=hidden)
     repeated = repeats(*done.outputs)
     notes = [] if repeated is None else [repeated]
     if not request.floating_point and result.verdict is not AuditVerdict.VIOLATED:

@@ -297,8 +297,10 @@ def _walk(item: Any, numbers: list[float], identity: Any, depth: int) -> str:  #
         inner = parts[0] if len(set(parts)) == 1 else ", ".join(parts[:6]) + (", …" if len(parts) > 6 else "")
         word = "array" if isinstance(item, np.ndarray) else type(item).__name__
         return f"{word} of {len(parts)} ({inner})" if parts else f"empty {word}"
+    as_list = " (a list of what it yields, for one)" if hasattr(item, "__next__") else ""
     raise InputError(
-        f"returned an output of type {type(item).__name__}; return numbers, strings, None, tuples or arrays of them"
+        f"returned an output of type {type(item).__name__}; return numbers, strings, None, tuples or arrays of "
+        f"them{as_list}"
     )
 
 

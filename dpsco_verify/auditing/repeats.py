@@ -1,4 +1,4 @@
-"""Notice outputs that repeat as recorded values do when they are drawn with replacement.
+"""Notice outputs that repeat as recorded values do when drawn with replacement, and those of which nothing is seen.
 
 A mechanism that hands out recorded values, such as the scores of trained models, is a different one from what made the
 values: few values are told apart by being those of one recording, whatever they are, and an audit then finds a
@@ -21,6 +21,8 @@ _FEWEST_VALUES = 16
 _FEWEST_EQUAL_PAIRS = 32
 _TOLERANCE = 0.1
 """The relative difference, at most, between the number of values seen and that expected of equally likely ones."""
+_UNSEEN = 0.1
+"""The part of the outputs, at most, that may be texts of which nothing is seen."""
 _SHARED = 0.05
 """The part of the values, at most, that both data sets have."""
 
@@ -53,3 +55,24 @@ def _support(counts: IntArray) -> float | None:
     size = n * (n - 1.0) / (2.0 * equal_pairs)
     expected = -size * math.expm1(n * math.log1p(-1.0 / size))
     return size if abs(counts.size - expected) <= _TOLERANCE * expected else None
+
+
+def unseen(first: Outputs, second: Outputs) -> str | None:
+    """Return a sentence on texts that hardly ever repeat and hold no number, or None: no feature sees what they say."""
+    part = max(_unseen(first), _unseen(second))
+    if part < _UNSEEN:
+        return None
+    return (
+        f"{100.0 * part:.0f} % of the outputs are texts that occur once, without a form with numbers that occurs more "
+        "often: of what they say nothing was looked at"
+    )
+
+
+def _unseen(outputs: Outputs) -> float:
+    """Return the part of the outputs that are texts which occur once and whose form, if they have one, does."""
+    named = np.array([name.partition(" ")[0] in {"string", "bytes"} for name in outputs.kind_names])
+    formed = np.array([" " in name for name in outputs.kind_names])
+    of_kind = np.bincount(outputs.kinds, minlength=named.size)
+    alone = named & (~formed | (of_kind == 1))
+    texts = outputs.fingerprints[alone[outputs.kinds]]
+    return float((np.unique(texts, return_counts=True)[1] == 1).sum()) / outputs.size

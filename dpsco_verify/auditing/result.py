@@ -191,6 +191,8 @@ class AuditResult:
     ended_after
         Where the time was up before the end: the seconds that the whole audit was given. Such a result is not
         `reproducible`.
+    unseen
+        Of an undecided audit: what of the outputs no event speaks of, such as texts that occur once.
     growth
         The evidence of the test that decided, or was the last: after so many fresh pairs the log of its e-value.
 
@@ -230,6 +232,7 @@ class AuditResult:
     notes: tuple[str, ...] = ()
     neighbours: str | None = None
     ended_after: float | None = None
+    unseen: str | None = None
     growth: tuple[tuple[int, float], ...] = ()
     again: Portable | None = field(default=None, compare=False)
 
@@ -336,6 +339,8 @@ class AuditResult:
                 f"total_time_limit={self.ended_after:g} seconds were over after {self.samples:,} outputs a data set, "
                 f"{tested}"
             )
+        if self.unseen is not None:
+            return self.unseen
         if self.mdv is None:
             return self._would_have_found
         if self.epsilon_of_interest is not None:
@@ -351,6 +356,8 @@ class AuditResult:
         """What an undecided audit needs, in words."""
         if self.ended_after is not None:
             return "give a larger total_time_limit, or fewer samples"
+        if self.unseen is not None:
+            return "give features= of them, or return what they are made of"
         if self.samples_needed is None:
             return "no number of samples would do"
         return f"give more samples, about {self.samples_needed:,}"

@@ -52,7 +52,7 @@ def undecided(result: AuditResult, asked: AskedAudit) -> str:
         [
             ("why", result.why_undecided),
             ("needs", result.way_out),
-            ("raise", "" if result.ended_after is not None else _what_to_raise(result, asked)),
+            ("raise", "" if result.ended_after or result.unseen else _what_to_raise(result, asked)),
             *_repeat(result, asked),
         ],
     )

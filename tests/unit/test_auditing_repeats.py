@@ -1,9 +1,11 @@
 """Outputs that repeat like recorded values are told of; those of discrete mechanisms are not."""
 
+import base64
+
 import numpy as np
 import pytest
 
-from dpsco_verify.auditing import AuditVerdict, audit, estimate_epsilon
+from dpsco_verify.auditing import AuditVerdict, MechanismError, audit, estimate_epsilon
 
 SCORES = np.random.default_rng(0).normal(size=(2, 250))
 
@@ -47,3 +49,42 @@ def test_recorded_vectors_and_larger_recordings_are_told_of():
 def test_other_outputs_are_not(mechanism):
     result = audit(mechanism, 0, 1, epsilon=1.0)
     assert not any("with replacement" in note for note in result.notes)
+
+
+def hidden_in(text):
+    """A mechanism without any noise that tells its data in a text."""
+    return lambda data, size, rng: [text(data, rng) for _ in range(size)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        lambda data, rng: base64.b64encode(bytes([*rng.bytes(9), *data])).decode(),
+        lambda data, rng: bytes(rng.permutation(256).astype(np.uint8)) + bytes(data),
+    ],
+)
+def test_texts_of_which_nothing_is_seen_are_no_pass(text):
+    result = audit(hidden_in(text), [1, 2], [1, 3], epsilon=1.0, samples=600)
+    assert result.verdict is AuditVerdict.UNDECIDED
+    assert "of what they say nothing was looked at" in result.summary
+    assert "give features= of them" in result.summary
+
+
+def test_texts_that_repeat_or_that_a_feature_reads_are_judged():
+    def labels(data, size, rng):
+        return rng.choice(["red", "green"], size=size)
+
+    assert audit(labels, [1], [2], epsilon=1.0, samples=600).verdict is AuditVerdict.NOT_VIOLATED
+    told = hidden_in(lambda data, rng: base64.b64encode(bytes([*rng.bytes(9), *data])).decode())
+    last = {"last": lambda texts: [float(base64.b64decode(text)[-1]) for text in texts]}
+    assert audit(told, [1], [2], epsilon=1.0, samples=600, features=last).verdict is AuditVerdict.VIOLATED
+
+
+def test_runs_that_share_their_noise_with_the_next_one_are_refused():
+    def in_twos(data, size, rng):
+        return data + np.repeat(rng.laplace(size=(size + 1) // 2), 2)[:size]
+
+    with pytest.raises(MechanismError, match="32 are equal to the next one, and few to others"):
+        audit(in_twos, 0.0, 1.0, epsilon=1.0, samples=600)
+    few = audit(lambda d, size, rng: rng.integers(0, 2, size), 0.0, 1.0, epsilon=1.0, samples=600)
+    assert few.verdict is not AuditVerdict.VIOLATED
