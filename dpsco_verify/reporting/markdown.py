@@ -13,24 +13,20 @@ from dpsco_verify.evidence import (
     VERDICT_MEANING,
     AuditRecord,
     Finding,
-    Quantity,
-    Table,
-    Verdict,
 )
 from dpsco_verify.reporting import (
-    accumulation,
     comparison,
-    errata,
     markdown_errata,
     museum,
     standing,
     summary,
 )
-from dpsco_verify.reporting.markup import code, escape, paragraph, quotation, table
-from dpsco_verify.reporting.naming import REPORT, RESULTS, Names, link
-from dpsco_verify.reporting.numbers import count, format_quantity, format_scalar, format_seconds
-from dpsco_verify.reporting.text import shorten, words
-from dpsco_verify.reporting.vocabulary import vocabulary, words_for
+from dpsco_verify.reporting.markdown_claims import ClaimBlocks, backed, verdict_words
+from dpsco_verify.reporting.markup import code, escape, paragraph, table
+from dpsco_verify.reporting.naming import REPORT, RESULTS, Names
+from dpsco_verify.reporting.numbers import count, format_scalar, format_seconds
+from dpsco_verify.reporting.text import shorten
+from dpsco_verify.reporting.vocabulary import vocabulary
 
 LIMIT = 1_000_000
 """Bytes; 1 MiB is the limit of GitHub, and what is added around the report must fit too."""
@@ -99,6 +95,13 @@ class _Writer:
             f" ([open]({RESULTS}))" if RESULTS in beside else ""
         )
 
+    def sections(self) -> list[str]:
+        """Return one block for each claim, the first of each paper with its chapter's heading."""
+        blocks = ClaimBlocks(
+            self._record, self._names, self._beside, rows=self._rows, whole_record=self.whole_record
+        )
+        return blocks.sections(self._chapters)
+
     def overview(self) -> str:
         """Return all that stands before the claims; its size is bounded, however large the record is."""
         record = self._record
@@ -124,7 +127,8 @@ class _Writer:
             self._readings(),
             "## What the verdicts mean",
             "\n".join(
-                f"- {_verdict(v, self._say.words)}: {escape(VERDICT_MEANING[v])}." for v in self._say.verdicts
+                f"- {verdict_words(v, self._say.words)}: {escape(VERDICT_MEANING[v])}."
+                for v in self._say.verdicts
             ),
             *self._scopes(),
             "## The run",
@@ -208,7 +212,7 @@ class _Writer:
         return blocks
 
     def _item(self, finding: Finding) -> str:
-        return f"- {_backed(finding)} {self._to(finding, shorten(finding.key, 120))}"
+        return f"- {backed(finding)} {self._to(finding, shorten(finding.key, 120))}"
 
     def _to(self, finding: Finding, content: str) -> str:
         return f"[{code(content)}](#{self._names.reading(finding)})"
@@ -218,7 +222,7 @@ class _Writer:
             (
                 escape(shorten(f.id, 80)),
                 self._to(f, shorten(f.reading, 80)),
-                _backed(f),
+                backed(f),
                 escape(summary.expectation(f)) if f.as_expected else f"**{escape(summary.expectation(f))}**",
                 _short(f),
             )
@@ -257,93 +261,6 @@ class _Writer:
             )
         return blocks
 
-    def sections(self) -> list[str]:
-        """Return one block for each claim, the first of each paper with its chapter's heading."""
-        made = []
-        for chapter in self._chapters:
-            heading = [f"## {escape(shorten(chapter.title, 300))}"] if self._record.papers else []
-            for one in chapter.statements:
-                made.append("\n\n".join([*heading, *self._claim(one.claim)]))
-                heading = []
-        return made
-
-    def _claim(self, claim: summary.Claim) -> list[str]:
-        first = claim.first
-        where = f"{code(claim.id)} · {escape(first.reference)}"
-        if first.label:
-            where += f" · label {code(first.label)}"
-        anchor = f'<a id="{self._names.claim(claim.id)}"></a>'
-        blocks = [f"### {anchor}{escape(first.title)}", where]
-        if claim.shared_statement is not None:
-            blocks.append(quotation(claim.shared_statement))
-        for finding in claim.findings:
-            blocks += self._reading(finding, with_statement=claim.shared_statement is None)
-        return blocks
-
-    def _reading(self, finding: Finding, *, with_statement: bool) -> list[str]:
-        anchor = f'<a id="{self._names.reading(finding)}"></a>'
-        against = escape(summary.expectation(finding))
-        blocks = [
-            f"#### {anchor}{self._say.group} {code(finding.reading)}: {_backed(finding)} ({against})",
-            paragraph(finding.reading_text),
-            *([quotation(finding.statement)] if with_statement else []),
-            f"**{escape(finding.summary)}**",
-        ]
-        if finding.counterexample:
-            blocks.append("Counterexample:\n\n" + quotation(finding.counterexample))
-        blocks.append(f"Decided by: {escape(finding.method)}")
-        if finding.evidence:
-            blocks.append(_evidence(finding.evidence))
-        for path, plot in self._names.figures(finding):
-            address = link(path, self._beside)
-            if address:
-                blocks += [f"![{escape(plot.title)}]({address})", f"*{escape(plot.caption)}*"]
-        for shown in accumulation.tables(finding):
-            blocks += self._table(shown)
-        if finding.proof_steps:
-            rows = [
-                (
-                    code(s.id),
-                    escape(s.statement),
-                    _verdict(s.verdict, words_for(finding)),
-                    _in_a_cell(s.evidence),
-                )
-                for s in finding.proof_steps
-            ]
-            blocks += ["Steps of the proof:", table(("Step", "Statement", "Verdict", "Evidence"), rows)]
-        if finding.sharpness:
-            lines = [
-                (escape(s.constant), escape(errata.repaired(s)), escape(s.how)) for s in finding.sharpness
-            ]
-            blocks += ["Sharpness of the constants:", table(("Constant", "Values", "How found"), lines)]
-        if finding.certificate:
-            address = link(finding.certificate, self._beside)
-            shown_as = code(finding.certificate)
-            blocks.append(f"Certificate: {f'[{shown_as}]({address})' if address else shown_as}")
-        blocks.append(f"Reproduce: {code(finding.reproduce)}")
-        return blocks
-
-    def _table(self, shown: Table) -> list[str]:
-        header = [escape(c.name) + (f" ({escape(c.unit)})" if c.unit else "") for c in shown.columns]
-        rows = [[escape(format_scalar(cell)) for cell in row] for row in shown.rows[: self._rows]]
-        blocks = [f"{escape(shown.title)}:"]
-        if rows:
-            blocks.append(table(header, rows))
-        missing = len(shown.rows) - len(rows)
-        if missing:
-            blocks.append(
-                f"*{count(missing, 'more row is', 'more rows are')} left out; {self.whole_record}.*"
-            )
-        return blocks
-
-
-def _verdict(verdict: Verdict, words: dict[Verdict, str]) -> str:
-    return f"{summary.VERDICT_SYMBOLS[verdict]} **{words[verdict]}**"
-
-
-def _backed(finding: Finding) -> str:
-    return f"{_verdict(finding.verdict, words_for(finding))}{summary.by_scope(finding)}"
-
 
 def _short(finding: Finding) -> str:
     return escape(shorten(finding.summary, 240))
@@ -353,21 +270,3 @@ def _listed(lines: list[str]) -> str:
     missing = len(lines) - _MOST_LISTED
     note = [f"- *{count(missing, 'more')} left out for size.*"] if missing > 0 else []
     return "\n".join(lines[:_MOST_LISTED] + note)
-
-
-def _evidence(evidence: dict[str, Quantity]) -> str:
-    rows = [
-        (escape(words(name)), escape(format_quantity(value)), escape(value.note or ""))
-        for name, value in sorted(evidence.items())
-    ]
-    if any(value.note for value in evidence.values()):
-        return table(("Evidence", "Value", "Note"), rows)
-    return table(("Evidence", "Value"), [row[:2] for row in rows])
-
-
-def _in_a_cell(evidence: dict[str, Quantity]) -> str:
-    parts = [
-        escape(f"{words(name)}: {format_quantity(value)}" + (f" ({value.note})" if value.note else ""))
-        for name, value in sorted(evidence.items())
-    ]
-    return "<br>".join(parts)

@@ -20,6 +20,16 @@ from dpsco_verify.auditing.records import same_data
 from dpsco_verify.auditing.worst_pair import with_first_pairs
 from dpsco_verify.choices import Relation
 from dpsco_verify.errors import InputError
+from dpsco_verify.strategies.edits import (
+    count_of,
+    renumbered,
+    replaced,
+    spliced,
+    without,
+    zeroed_line,
+    zeroed_record,
+    zeroed_row,
+)
 from dpsco_verify.strategies.specials import special_values as specials
 from dpsco_verify.validation import require_integer
 
@@ -86,7 +96,7 @@ def neighbouring_arrays(
     chosen = chosen or (list(np.asarray(thresholds, dtype=kind)) if thresholds else [])
     changing = hnp.arrays(kind, shape, elements=st.sampled_from(chosen)) if chosen else None
     bounds = _bounds(min_records, max_records)
-    found = _pairs(Relation(relation), records, build, _zeroed_row, *bounds, special=changing)
+    found = _pairs(Relation(relation), records, build, zeroed_row, *bounds, special=changing)
     return with_first_pairs(found, _plain_pairs(Relation(relation), kind, shape, chosen, *bounds))
 
 
@@ -134,7 +144,7 @@ def neighbouring_lists(
     """
 
     def zeroed(data: list[Any], position: int) -> list[Any]:
-        return list(_spliced(data, position, [copy.deepcopy(zero)]))
+        return list(spliced(data, position, [copy.deepcopy(zero)]))
 
     return _pairs(Relation(relation), records, list, zeroed, *_bounds(min_records, max_records))
 
@@ -175,7 +185,7 @@ def neighbouring_tables(
         return table.astype(dict(dtypes or {}))
 
     records = st.tuples(*columns.values())
-    return _pairs(Relation(relation), records, build, _zeroed_line, *_bounds(min_records, max_records))
+    return _pairs(Relation(relation), records, build, zeroed_line, *_bounds(min_records, max_records))
 
 
 def neighbours_of(relation: str, data_sets: SearchStrategy[Any]) -> SearchStrategy[tuple[Any, Any]]:
@@ -195,17 +205,17 @@ def neighbours_of(relation: str, data_sets: SearchStrategy[Any]) -> SearchStrate
 def _neighbours_of(draw: DrawFn, relation: Relation, data_sets: SearchStrategy[Any]) -> tuple[Any, Any]:
     # A copy: strategies such as st.just hand out one object again and again.
     data = copy.deepcopy(draw(data_sets))
-    count = _count(data)
+    count = count_of(data)
     assume(count)
     position = draw(st.integers(0, count - 1))
     if relation is Relation.REPLACE_ONE:
         source = draw(data_sets)
-        others = _count(source)
+        others = count_of(source)
         assume(others)
-        other = _replaced(data, position, source, draw(st.integers(0, others - 1)))
+        other = replaced(data, position, source, draw(st.integers(0, others - 1)))
         assume(_have(relation, data, other))
         return data, other
-    other = _without(data, position) if relation is Relation.ADD_REMOVE else _zeroed(data, position)
+    other = without(data, position) if relation is Relation.ADD_REMOVE else zeroed_record(data, position)
     return _swapped_or_not(draw, relation, data, other)
 
 
@@ -242,11 +252,11 @@ def _pairs(
     # Both data sets are made of one, so that what pandas makes of the entries is the same for both.
     whole = build([*before, record, *replacement, *after])
     if relation is Relation.REPLACE_ONE:
-        pair = _renumbered(_without(whole, position + 1)), _renumbered(_without(whole, position))
+        pair = renumbered(without(whole, position + 1)), renumbered(without(whole, position))
         assume(not same_data(*pair))
         return pair
     other = (
-        _renumbered(_without(whole, position)) if relation is Relation.ADD_REMOVE else zeroed(whole, position)
+        renumbered(without(whole, position)) if relation is Relation.ADD_REMOVE else zeroed(whole, position)
     )
     return _swapped_or_not(draw, relation, whole, other)
 
@@ -285,82 +295,3 @@ def _elements(kind: np.dtype[Any]) -> SearchStrategy[Any]:
     if kind.kind == "c":
         return hnp.from_dtype(kind, allow_nan=False, max_magnitude=_LARGEST)
     return hnp.from_dtype(kind, allow_nan=False, allow_infinity=False)
-
-
-# --- operations on data sets ----------------------------------------------------------------------------------------
-
-
-def _is_table(data: Any) -> bool:
-    return hasattr(data, "iloc")
-
-
-def _count(data: Any) -> int:
-    if _is_table(data) or isinstance(data, list | tuple) or (isinstance(data, np.ndarray) and data.ndim):
-        return len(data)
-    raise InputError(
-        f"data_sets drew a {type(data).__name__}; give arrays with rows, pandas tables, lists or tuples"
-    )
-
-
-def _without(data: Any, position: int) -> Any:
-    if isinstance(data, list | tuple):
-        return _spliced(data, position, [])
-    kept = np.arange(len(data)) != position
-    return data.iloc[kept] if _is_table(data) else data[kept]
-
-
-def _spliced(data: Any, position: int, records: list[Any]) -> Any:
-    """Return a list or tuple with `records` in the place of one."""
-    return type(data)([*data[:position], *records, *data[position + 1 :]])
-
-
-def _renumbered(data: Any) -> Any:
-    return data.reset_index(drop=True) if _is_table(data) else data
-
-
-def _zeroed(data: Any, position: int) -> Any:
-    if isinstance(data, list | tuple):
-        return _spliced(data, position, [None])
-    return _zeroed_line(data, position) if _is_table(data) else _zeroed_row(data, position)
-
-
-def _zeroed_row(data: NDArray[Any], position: int) -> NDArray[Any]:
-    changed = data.copy()
-    changed[position] = None if data.dtype.kind == "O" else np.zeros((), dtype=data.dtype)
-    return changed
-
-
-def _zeroed_line(data: Any, position: int) -> Any:
-    changed = data.copy()
-    if not hasattr(data, "columns"):
-        changed.iloc[position] = _zero_of(data.dtype)
-        return changed
-    for number in range(data.shape[1]):
-        column = data.iloc[:, number].copy()
-        column.iloc[position] = _zero_of(column.dtype)
-        changed.isetitem(number, column)
-    return changed
-
-
-def _zero_of(dtype: Any) -> Any:
-    """Return what stands for nothing in a pandas column."""
-    if dtype.kind in "iufc":
-        return 0
-    if dtype.kind == "b":
-        return False
-    return "" if str(dtype) in {"str", "string"} else None
-
-
-def _replaced(data: Any, position: int, source: Any, place: int) -> Any:
-    """Return `data` with the record at `position` replaced by the one at `place` of `source`, if that fits."""
-    if _is_table(data):
-        changed = importlib.import_module("pandas").concat(
-            [data.iloc[:position], source.iloc[[place]], data.iloc[position + 1 :]]
-        )
-        return changed.set_axis(data.index)
-    if isinstance(data, list | tuple):
-        return _spliced(data, position, [copy.deepcopy(source[place])])
-    assume(data.dtype == source.dtype and data.shape[1:] == source.shape[1:])
-    changed = data.copy()
-    changed[position] = source[place]
-    return changed
