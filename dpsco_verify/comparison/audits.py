@@ -56,23 +56,23 @@ class SystemAudit:
 
     system: str
     pair: str
-    claim: str
     n: int
     dimension: int
-    verdict: AuditVerdict | None
     summary: str
-    samples: int
-    event: str
-    occurrences: int
-    occurrences_neighbour: int
-    order: float
-    delta_at_order: float
-    detectable_epsilon: float | None
-    epsilon_lower: float
     alpha: float
-    test_alpha: float
-    counts: tuple[int, int, int, int]
-    fractions: tuple[float, ...]
+    verdict: AuditVerdict | None = None
+    claim: str = "none"
+    samples: int = 0
+    event: str = "none"
+    occurrences: int = 0
+    occurrences_neighbour: int = 0
+    order: float = 0.0
+    delta_at_order: float = 1.0
+    detectable_epsilon: float | None = None
+    epsilon_lower: float = 0.0
+    test_alpha: float = 1.0
+    counts: tuple[int, int, int, int] = (0, 0, 0, 0)
+    fractions: tuple[float, ...] = ()
 
     __bool__ = no_truth_value("audit.verdict is AuditVerdict.NOT_VIOLATED")
 
@@ -124,7 +124,14 @@ def audit_system(
             name=name,
         )
     except ConditionError as error:
-        return _not_audited(system, setting, str(error), alpha=alpha)
+        return SystemAudit(
+            system=system,
+            pair=setting.words,
+            n=setting.n,
+            dimension=setting.dimension,
+            summary=str(error),
+            alpha=alpha,
+        )
 
 
 def audit_implementation(
@@ -205,28 +212,4 @@ def _as_record(system: str, setting: AuditSetting, task: Task, found: AuditResul
         test_alpha=witness.alpha,
         counts=(cells.n11, cells.n10, cells.n01, cells.n00),
         fractions=witness.fractions,
-    )
-
-
-def _not_audited(system: str, setting: AuditSetting, reason: str, *, alpha: float) -> SystemAudit:
-    return SystemAudit(
-        system=system,
-        pair=setting.words,
-        claim="none",
-        n=setting.n,
-        dimension=setting.dimension,
-        verdict=None,
-        summary=reason,
-        samples=0,
-        event="none",
-        occurrences=0,
-        occurrences_neighbour=0,
-        order=0.0,
-        delta_at_order=1.0,
-        detectable_epsilon=None,
-        epsilon_lower=0.0,
-        alpha=alpha,
-        test_alpha=alpha,
-        counts=(0, 0, 0, 0),
-        fractions=(),
     )

@@ -16,15 +16,13 @@ def _mean(state: State, points: Sequence[int]) -> FloatArray:
     return run.gradient(state, points, points)
 
 
-def on_repeats(state: State, batch: Sequence[int], fresh: Sequence[int]) -> FloatArray:
+def on_repeats(state: State, batch: Sequence[int], _fresh: Sequence[int]) -> FloatArray:
     """Return the gradient of every draw, repeat or not."""
-    del fresh
     return _mean(state, batch)
 
 
-def unclipped(state: State, batch: Sequence[int], fresh: Sequence[int]) -> FloatArray:
+def unclipped(state: State, _batch: Sequence[int], fresh: Sequence[int]) -> FloatArray:
     """Return a mean that is as long as the data make it."""
-    del batch
     if not fresh:
         return np.zeros_like(state.w)
     return run.mean([state.loss.subgradient(state.w, state.data[i]) for i in fresh])
@@ -55,18 +53,16 @@ def whole_batch_if_any_fresh(state: State, batch: Sequence[int], fresh: Sequence
     return _mean(state, batch) if fresh else np.zeros_like(state.w)
 
 
-def at_first_iterate(state: State, batch: Sequence[int], fresh: Sequence[int]) -> FloatArray:
+def at_first_iterate(state: State, _batch: Sequence[int], fresh: Sequence[int]) -> FloatArray:
     """Return the gradient at ``w_1`` throughout."""
-    del batch
     if not fresh:
         return np.zeros_like(state.w)
     w = state.iterates[0]
     return run.mean([run.clipped(state, state.loss.subgradient(w, state.data[i])) for i in fresh])
 
 
-def at_previous_iterate(state: State, batch: Sequence[int], fresh: Sequence[int]) -> FloatArray:
+def at_previous_iterate(state: State, _batch: Sequence[int], fresh: Sequence[int]) -> FloatArray:
     """Return the gradient at ``w_{t−1}``: stale by one step."""
-    del batch
     if not fresh:
         return np.zeros_like(state.w)
     w = state.iterates[max(len(state.iterates) - 2, 0)]

@@ -18,15 +18,13 @@ def half(state: State, fresh: Sequence[int]) -> FloatArray:
     return 0.5 * run.noise(state, fresh)
 
 
-def sigma_as_variance(state: State, fresh: Sequence[int]) -> FloatArray:
+def sigma_as_variance(state: State, _fresh: Sequence[int]) -> FloatArray:
     """Return noise of covariance σI, as the paper's Section 4 has it, where σ²I is meant."""
-    del fresh
     return math.sqrt(state.sigma) * state.rng.standard_normal(state.w.size)
 
 
-def variance_as_scale(state: State, fresh: Sequence[int]) -> FloatArray:
+def variance_as_scale(state: State, _fresh: Sequence[int]) -> FloatArray:
     """Return noise from a sampler that takes the standard deviation and was handed the variance."""
-    del fresh
     return state.rng.normal(scale=state.sigma**2, size=state.w.size)
 
 
@@ -51,9 +49,8 @@ def correlated(state: State, fresh: Sequence[int]) -> FloatArray:
     return 0.5 * state.noises[-1] + np.sqrt(0.75) * new if state.noises else new
 
 
-def shared_by_coordinates(state: State, fresh: Sequence[int]) -> FloatArray:
+def shared_by_coordinates(state: State, _fresh: Sequence[int]) -> FloatArray:
     """Return one number for all coordinates."""
-    del fresh
     return np.full_like(state.w, state.sigma * state.rng.standard_normal())
 
 
@@ -62,9 +59,8 @@ def over_batch_size(state: State, fresh: Sequence[int]) -> FloatArray:
     return run.noise(state, fresh) / state.batch_size
 
 
-def laplace(state: State, fresh: Sequence[int]) -> FloatArray:
+def laplace(state: State, _fresh: Sequence[int]) -> FloatArray:
     """Return Laplace noise of the right variance."""
-    del fresh
     return state.rng.laplace(scale=state.sigma / np.sqrt(2.0), size=state.w.size)
 
 
@@ -81,9 +77,8 @@ def outside_the_step(state: State, g: FloatArray, xi: FloatArray) -> FloatArray:
     return state.convex_set.project(state.w - state.step_size * g - xi)
 
 
-def same_seed(rng: np.random.Generator) -> np.random.Generator:
+def same_seed(_rng: np.random.Generator) -> np.random.Generator:
     """Return one stream for all runs."""
-    del rng
     return np.random.default_rng(0)
 
 

@@ -94,9 +94,8 @@ def draw(state: State) -> Sequence[int]:
     return [int(i) for i in state.rng.permutation(state.n)[: state.batch_size]]
 
 
-def noise(state: State, fresh: Sequence[int]) -> FloatArray:
+def noise(state: State, _fresh: Sequence[int]) -> FloatArray:
     """Return ξ, whose covariance is ``σ²I`` whether or not anything is `fresh`."""
-    del fresh
     return state.sigma * state.rng.standard_normal(state.w.size)
 
 
@@ -119,9 +118,8 @@ def point_gradient(state: State, index: int) -> FloatArray:
     return clipped(state, state.loss.subgradient(state.w, state.data[index]))
 
 
-def gradient(state: State, batch: Sequence[int], fresh: Sequence[int]) -> FloatArray:
+def gradient(state: State, _batch: Sequence[int], fresh: Sequence[int]) -> FloatArray:
     """Return g, the mean over the `fresh` points of the batch; 0 if there are none."""
-    del batch
     if not fresh:
         return np.zeros_like(state.w)
     return mean([point_gradient(state, i) for i in fresh])

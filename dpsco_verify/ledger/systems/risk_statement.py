@@ -75,12 +75,14 @@ def measure(
 
 @dataclass(frozen=True, kw_only=True)
 class RiskClaim:
-    """The risk bound of a system of :mod:`dpsco_verify.related`, ``id`` being the system's with ``-risk``.
+    """The risk bound of a system of :mod:`dpsco_verify.related`.
 
     Attributes
     ----------
     system
         The system's id.
+    short
+        What stands in its place in the statement's id, ``…-risk``, and label; by default the system's id.
     bound
         The bound in words.
     cells
@@ -90,12 +92,12 @@ class RiskClaim:
     """
 
     system: str
-    name: str
     title: str
     reference: str
     bound: str
     cells: tuple[tuple[str, int], ...]
     standard: tuple[tuple[str, int], ...] = ()
+    short: str = ""
     stance: Stance = Stance.PRINTED
     discrepancies: Sequence[Discrepancy] = ()
     witness_kinds: ClassVar[Sequence[type[Witness]]] = ()
@@ -103,12 +105,12 @@ class RiskClaim:
     @property
     def id(self) -> str:
         """The stable name."""
-        return f"{self.name}-risk"
+        return f"{self.short or self.system}-risk"
 
     @property
     def label(self) -> str:
         """The stable key."""
-        return f"related:{self.name}"
+        return f"related:{self.short or self.system}"
 
     @property
     def text(self) -> str:

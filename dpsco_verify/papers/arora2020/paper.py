@@ -70,7 +70,6 @@ PAPER = PaperEntry(
         PrivateMirrorDescentPrivacy(),
         RiskClaim(
             system="algorithm-1",
-            name="algorithm-1",
             title="The excess risk of Algorithm 1 with certified noise",
             reference="Arora, Marinov and Ullah 2020, Theorem 4.4",
             bound="(5/2) D(L + σ√d)/√n",
@@ -79,7 +78,6 @@ PAPER = PaperEntry(
         ),
         RiskClaim(
             system="subsampled-one-pass",
-            name="subsampled-one-pass",
             title="The excess risk of one pass with privacy by subsampling",
             reference="the bound by this project",
             bound="D√(Σ_t (L² + dσ_t²))/T",
@@ -89,7 +87,7 @@ PAPER = PaperEntry(
         ),
         RiskClaim(
             system="private-mirror-descent-entropic",
-            name="private-mirror-descent",
+            short="private-mirror-descent",
             title="The excess risk of Algorithm 1 with the entropic mirror step",
             reference="the bound by this project",
             bound="(R/η + (η/(2α))(m(G + N)² + (Eτ − m)N²))/m",
@@ -99,7 +97,7 @@ PAPER = PaperEntry(
         ),
         RiskClaim(
             system="mirror-descent-euclidean",
-            name="one-pass-sgd",
+            short="one-pass-sgd",
             title="The excess risk of one pass without privacy",
             reference="the bound by this project",
             bound="LD/√n",

@@ -25,7 +25,6 @@ PAPER = PaperEntry(
         SmoothedMinibatchPrivacy(),
         RiskClaim(
             system="minibatch-sgd",
-            name="minibatch-sgd",
             title="The excess risk of noisy mini-batch SGD",
             reference="Bassily, Feldman, Talwar and Thakurta 2019, Theorem 3.2",
             bound="10LD max(√(d log(1/δ))/(εn), 1/√n)",
@@ -34,7 +33,6 @@ PAPER = PaperEntry(
         ),
         RiskClaim(
             system="smoothed-minibatch-sgd",
-            name="smoothed-minibatch-sgd",
             title="The excess risk of noisy mini-batch SGD on Moreau envelopes",
             reference="Bassily, Feldman, Talwar and Thakurta 2019, Theorem 4.4",
             bound="10LD max(√(d log(1/δ))/(εn), 1/√n) + L²/(2β)",
@@ -43,7 +41,6 @@ PAPER = PaperEntry(
         ),
         RiskClaim(
             system="smoothed-minibatch-sgd-2l",
-            name="smoothed-minibatch-sgd-2l",
             title="The excess risk of noisy mini-batch SGD on Moreau envelopes with noise for 2L",
             reference="Bassily, Feldman, Talwar and Thakurta 2019, Theorem 4.4",
             bound="24LD max(√(d log(1/δ))/(εn), 1/√n)",

@@ -20,7 +20,7 @@ PAPER = PaperEntry(
     statements=(
         RiskClaim(
             system="mirror-descent-entropic",
-            name="mirror-descent",
+            short="mirror-descent",
             title="The excess risk of online mirror descent",
             reference="Bubeck and Cesa-Bianchi 2012, Theorem 5.5, by averaging",
             bound="G√(2R/(αn))",

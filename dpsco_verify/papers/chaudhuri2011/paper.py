@@ -24,7 +24,6 @@ PAPER = PaperEntry(
         ObjectivePerturbationPrivacy(),
         RiskClaim(
             system="output-perturbation",
-            name="output-perturbation",
             title="The excess risk of output perturbation",
             reference="Chaudhuri, Monteleoni and Sarwate 2011; the bound with its constants by this project",
             bound="ΛD²/2 + 2L²/(nΛ) + Lr + 1.001 · 2dL²/(nΛε)",
@@ -34,7 +33,6 @@ PAPER = PaperEntry(
         ),
         RiskClaim(
             system="objective-perturbation",
-            name="objective-perturbation",
             title="The excess risk of objective perturbation",
             reference="Chaudhuri, Monteleoni and Sarwate 2011; the bound with its constants by this project",
             bound="(Λ + Δ)D²/2 + 2L²/(n(Λ + Δ)) + 2d(d + 1)L²/(ε'²n²(Λ + Δ)) + L(r + 2rd/ε₂)",

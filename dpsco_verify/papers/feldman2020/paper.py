@@ -25,7 +25,6 @@ PAPER = PaperEntry(
         IterationSgdPrivacy(),
         RiskClaim(
             system="phased-sgd",
-            name="phased-sgd",
             title="The excess risk of phased SGD",
             reference="Feldman, Koren and Talwar 2020; the bound with its constants by this project",
             bound="Σ_i (E‖w_{i−1} − w̄_{i−1}‖²/(2η_i n_i) + η_i L²/2) + Lσ_k√d",
@@ -35,7 +34,6 @@ PAPER = PaperEntry(
         ),
         RiskClaim(
             system="phased-erm",
-            name="phased-erm",
             title="The excess risk of phased ERM",
             reference="Feldman, Koren and Talwar 2020; the bound with its constants by this project",
             bound="4D²/(n_1η) + bη with η at its best",
@@ -45,7 +43,6 @@ PAPER = PaperEntry(
         ),
         RiskClaim(
             system="iteration-sgd",
-            name="iteration-sgd",
             title="The excess risk of one pass with privacy by iteration",
             reference="Feldman, Koren and Talwar 2020; the bound with its constants by this project",
             bound="D²/(2η(T + 1)) + ηL²(1 + H_T)",

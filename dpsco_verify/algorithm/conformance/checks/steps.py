@@ -13,9 +13,8 @@ from dpsco_verify.algorithm.options import Averaging
 
 
 @check("initial-point", "the first iterate is the given w_1", exact=True)
-def initial_point(bench: Bench, alpha: float) -> Outcome:
+def initial_point(bench: Bench, _alpha: float) -> Outcome:
     """Judge exactly that ``w_1`` is the initial point that was given."""
-    del alpha
     furthest, runs = 0.0, 0
     for problem in (LINEAR, BOUNDED):
         starts = np.stack([run.iterates[0] for run in bench.runs(problem)])
@@ -30,9 +29,8 @@ def initial_point(bench: Bench, alpha: float) -> Outcome:
 
 
 @check("iterates-in-set", "all iterates and the output lie in W", exact=True)
-def iterates_in_set(bench: Bench, alpha: float) -> Outcome:
+def iterates_in_set(bench: Bench, _alpha: float) -> Outcome:
     """Judge exactly that all iterates, and the output, lie in W."""
-    del alpha
     runs = bench.runs(BOUNDED)
     points = [run.iterates for run in runs] + [
         run.output[np.newaxis] for run in runs if run.output is not None
