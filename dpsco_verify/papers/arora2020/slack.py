@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from typing import Literal
@@ -30,8 +30,8 @@ from dpsco_verify.evidence import (
     Sharpness,
     Table,
 )
-from dpsco_verify.ledger import Handle, Units
-from dpsco_verify.papers.arora2020.transcript_cells import Claim, Claimed, Place
+from dpsco_verify.ledger import Handle, Outcomes, Units
+from dpsco_verify.papers.arora2020.transcript_cells import Cell, Claim, Claimed, Place, decide_places
 from dpsco_verify.privacy.balls import ball
 from dpsco_verify.privacy.transcript import (
     PRECISION,
@@ -60,11 +60,6 @@ On = Literal["ε", "σ"]
 
 SHARP_UP_TO = {Profile.QUICK: 10**3, Profile.STANDARD: 10**6, Profile.DEEP: 10**6}
 """The largest n at which the sharp bounds are evaluated; they take a second a point at 10⁸."""
-
-
-def wanted(profile: Profile, n: int) -> bool:
-    """Say whether slack is looked for at n: everywhere, but in the quick profile only where the sharp bounds are."""
-    return profile is not Profile.QUICK or n <= SHARP_UP_TO[profile]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,12 +111,32 @@ def slack_at(*, claim: Claim, places: Sequence[Place], sharp_up_to: int) -> list
     return found
 
 
-def plan_slack(
-    units: Units, n: int, claim: Claim, places: Sequence[Place], profile: Profile
-) -> Handle[list[Slack]]:
-    """Plan the search for the factors at places with n points."""
-    arguments = {"claim": claim, "places": places, "sharp_up_to": SHARP_UP_TO[profile]}
-    return units.add(f"slack/n={n}", slack_at, arguments, cost=0.3)
+@dataclass(frozen=True, kw_only=True)
+class GridWork:
+    """The handles of a claim on a grid: by n the decided points, and the slack at some of them."""
+
+    claim: Claim
+    grid: dict[int, Handle[list[Cell]]] = field(default_factory=dict)
+    slack: dict[int, Handle[list[Slack]]] = field(default_factory=dict)
+
+    def plan_grid(self, units: Units, n: int, places: Sequence[Place]) -> None:
+        """Plan the decision of the points at n."""
+        arguments = {"claim": self.claim, "places": places}
+        self.grid[n] = units.add(f"grid/n={n}", decide_places, arguments, cost=1e-3 * len(places))
+
+    def plan_slack(self, units: Units, n: int, places: Sequence[Place], profile: Profile) -> None:
+        """Plan the search for the factors at n; the quick profile only where bounds are sharp."""
+        if profile is not Profile.QUICK or n <= SHARP_UP_TO[profile]:
+            arguments = {"claim": self.claim, "places": places, "sharp_up_to": SHARP_UP_TO[profile]}
+            self.slack[n] = units.add(f"slack/n={n}", slack_at, arguments, cost=0.3)
+
+    def cells(self, outcomes: Outcomes) -> list[Cell]:
+        """Return the decided points."""
+        return [cell for handle in self.grid.values() for cell in outcomes[handle]]
+
+    def slacks(self, outcomes: Outcomes) -> list[Slack]:
+        """Return the slack that was found."""
+        return [slack for handle in self.slack.values() for slack in outcomes[handle]]
 
 
 def _factors(c: Claimed, on: On, *, sharp: bool) -> Factors:

@@ -10,7 +10,6 @@ from fractions import Fraction
 import flint
 
 from dpsco_verify.evidence import Quantity, Verdict
-from dpsco_verify.ledger import Handle, Units
 from dpsco_verify.privacy.transcript import PRECISION, Route, Status, Transcript, decide
 
 
@@ -65,12 +64,6 @@ def decide_places(*, claim: Claim, places: Sequence[Place]) -> list[Cell]:
             decision = decide(c.transcript, epsilon=c.epsilon, delta=c.delta, mu=c.mu)
             cells.append(Cell(place=place, status=decision.status, route=decision.route))
     return cells
-
-
-def plan_grid(units: Units, n: int, claim: Claim, places: Sequence[Place]) -> Handle[list[Cell]]:
-    """Plan the decision of the points at n."""
-    arguments = {"claim": claim, "places": places}
-    return units.add(f"grid/n={n}", decide_places, arguments, cost=1e-3 * len(places))
 
 
 def verdict_of(cells: Sequence[Cell]) -> tuple[Verdict, str]:

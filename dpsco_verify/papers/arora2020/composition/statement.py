@@ -27,7 +27,7 @@ from dpsco_verify.papers.arora2020.composition import claim
 from dpsco_verify.papers.arora2020.composition.certificates import CompositionViolation
 from dpsco_verify.papers.arora2020.composition.errata import DISCREPANCIES
 from dpsco_verify.papers.arora2020.composition.proof import drift_sharpness, proof_steps
-from dpsco_verify.papers.arora2020.slack import Slack
+from dpsco_verify.papers.arora2020.slack import GridWork, Slack
 from dpsco_verify.papers.arora2020.transcript_cells import Cell, Place
 from dpsco_verify.privacy.single_step import inner_epsilon_ball
 from dpsco_verify.privacy.transcript import PRECISION, Route, Status
@@ -48,14 +48,12 @@ class Deltas:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work:
+class Work(GridWork):
     """The handles: by n the decided points, and the slack for δ at most 1/2.
 
     `ladder` and `ladder_slack` are those of the points with δ close to 1, for every δ.
     """
 
-    grid: dict[int, Handle[list[Cell]]]
-    slack: dict[int, Handle[list[Slack]]]
     ladder: Handle[list[Cell]] | None
     ladder_slack: Handle[list[Slack]] | None
 
@@ -97,8 +95,7 @@ class Composition:
         """Plan for each n a unit for the grid, and the slack or the ladder near δ = 1."""
         every = reading.parameters.every
         work = Work(
-            grid={},
-            slack={},
+            claim=claim.printed,
             ladder=units.add(
                 "near-one",
                 cells_of.decide_places,
@@ -121,10 +118,9 @@ class Composition:
         )
         for n in claim.sizes(context.profile):
             places = claim.places(context.profile, n, every_delta=every)
-            work.grid[n] = cells_of.plan_grid(units, n, claim.printed, places)
-            if not every and slack_of.wanted(context.profile, n):
-                places = claim.slack_places(n)
-                work.slack[n] = slack_of.plan_slack(units, n, claim.printed, places, context.profile)
+            work.plan_grid(units, n, places)
+            if not every:
+                work.plan_slack(units, n, claim.slack_places(n), context.profile)
         return work
 
     def conclude(
@@ -132,8 +128,8 @@ class Composition:
     ) -> Decision:
         """Decide by the grid; the witness is the first increment's half-line."""
         constant = claim.NOISE_SQUARED**0.5
-        cells = [cell for handle in work.grid.values() for cell in outcomes[handle]]
-        slacks = [slack for handle in work.slack.values() for slack in outcomes[handle]]
+        cells = work.cells(outcomes)
+        slacks = work.slacks(outcomes)
         verdict, summary = cells_of.verdict_of(cells)
         evidence = cells_of.counts(cells)
         if slacks:

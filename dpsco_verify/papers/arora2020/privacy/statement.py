@@ -7,7 +7,7 @@ Wang 2018; Balle, Barthe and Gaboardi 2018) and the bound on a whole run (``docs
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from dpsco_verify.evidence import (
     Consequence,
@@ -17,13 +17,13 @@ from dpsco_verify.evidence import (
     Verdict,
 )
 from dpsco_verify.evidence.checker import Rejected, evaluate
-from dpsco_verify.ledger import Context, Decision, Discrepancy, Handle, Outcomes, Reading, Units
+from dpsco_verify.ledger import Context, Decision, Discrepancy, Outcomes, Reading, Units
 from dpsco_verify.papers.arora2020 import slack as slack_of
 from dpsco_verify.papers.arora2020 import transcript_cells as cells_of
 from dpsco_verify.papers.arora2020.privacy import claim
 from dpsco_verify.papers.arora2020.privacy.certificates import PrivacyRange
 from dpsco_verify.papers.arora2020.privacy.proof import proof_steps
-from dpsco_verify.papers.arora2020.slack import Slack
+from dpsco_verify.papers.arora2020.slack import GridWork
 from dpsco_verify.papers.arora2020.transcript_cells import Cell
 
 _GUARANTEE = "(4ε(√log(1/δ') + 2), δ + δ' + 2e^{−n/16})-DP"
@@ -37,14 +37,6 @@ class Range:
     """What a reading fixes: the largest n, which is ``10^power``, or None for every n from 16 on."""
 
     power: int | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Work:
-    """The handles, by n: the decided points, and the slack where every n is asked for."""
-
-    grid: dict[int, Handle[list[Cell]]] = field(default_factory=dict)
-    slack: dict[int, Handle[list[Slack]]] = field(default_factory=dict)
 
 
 _SLACK_WHERE = "the largest ε, δ = δ' = 10⁻⁶ and 10⁻¹²"
@@ -130,23 +122,24 @@ class Privacy:
     discrepancies = _DISCREPANCIES
     witness_kinds = (PrivacyRange,)
 
-    def plan(self, reading: Reading[Range], context: Context, units: Units) -> Work:
+    def plan(self, reading: Reading[Range], context: Context, units: Units) -> GridWork:
         """Plan for each n a unit for the grid and one for the slack; every second n, without slack, for a range."""
-        work = Work()
+        work = GridWork(claim=claim.printed)
         every = reading.parameters.power is None
         for n in claim.sizes(context.profile)[:: 1 if every else 2]:
-            work.grid[n] = cells_of.plan_grid(units, n, claim.printed, claim.places(n))
-            if every and slack_of.wanted(context.profile, n):
-                places = claim.slack_places(n)
-                work.slack[n] = slack_of.plan_slack(units, n, claim.printed, places, context.profile)
+            work.plan_grid(units, n, claim.places(n))
+            if every:
+                work.plan_slack(units, n, claim.slack_places(n), context.profile)
         return work
 
-    def conclude(self, reading: Reading[Range], context: Context, work: Work, outcomes: Outcomes) -> Decision:
+    def conclude(
+        self, reading: Reading[Range], context: Context, work: GridWork, outcomes: Outcomes
+    ) -> Decision:
         """Decide by the grid."""
-        cells = [cell for handle in work.grid.values() for cell in outcomes[handle]]
+        cells = work.cells(outcomes)
         if reading.parameters.power is not None:
             return self._bounded(reading.id, reading.parameters.power, cells)
-        slacks = [slack for handle in work.slack.values() for slack in outcomes[handle]]
+        slacks = work.slacks(outcomes)
         verdict, summary = cells_of.verdict_of(cells)
         sigmas = [s.sigma.proven for s in slacks]
         evidence = cells_of.counts(cells) | dict(slack_of.largest(slacks))

@@ -21,12 +21,12 @@ from dpsco_verify.evidence import (
     Stance,
     Verdict,
 )
-from dpsco_verify.ledger import Context, Decision, Discrepancy, Handle, Outcomes, Reading, Units
+from dpsco_verify.ledger import Context, Decision, Discrepancy, Outcomes, Reading, Units
 from dpsco_verify.papers.arora2020 import slack as slack_of
 from dpsco_verify.papers.arora2020 import transcript_cells as cells_of
 from dpsco_verify.papers.arora2020.privacy.claim import SCALE_MAX, separation
-from dpsco_verify.papers.arora2020.slack import Slack
-from dpsco_verify.papers.arora2020.transcript_cells import Cell, Claimed, Place
+from dpsco_verify.papers.arora2020.slack import GridWork
+from dpsco_verify.papers.arora2020.transcript_cells import Claimed, Place
 from dpsco_verify.privacy.balls import ball
 from dpsco_verify.privacy.transcript import loop_transcript
 
@@ -85,14 +85,6 @@ class SideCondition:
     scale: Fraction
 
 
-@dataclass(frozen=True, kw_only=True)
-class Work:
-    """The handles, by n: the decided points, and the slack."""
-
-    grid: dict[int, Handle[list[Cell]]]
-    slack: dict[int, Handle[list[Slack]]]
-
-
 _READINGS = tuple(
     Reading(
         id=reading,
@@ -149,25 +141,24 @@ class Translation:
     discrepancies = _DISCREPANCIES
     witness_kinds = ()
 
-    def plan(self, reading: Reading[SideCondition], context: Context, units: Units) -> Work:
+    def plan(self, reading: Reading[SideCondition], context: Context, units: Units) -> GridWork:
         """Plan for each n a unit for the grid and one for the slack."""
         largest = reading.parameters.scale
-        work = Work(grid={}, slack={})
+        work = GridWork(claim=claimed)
         for n in _SIZES[context.profile]:
             grid = places(n, largest)
             at_top = [p for p in grid if p.scale == largest and p.delta == min(q.delta for q in grid)]
-            work.grid[n] = cells_of.plan_grid(units, n, claimed, grid)
-            if slack_of.wanted(context.profile, n):
-                work.slack[n] = slack_of.plan_slack(units, n, claimed, tuple(at_top[:1]), context.profile)
+            work.plan_grid(units, n, grid)
+            work.plan_slack(units, n, tuple(at_top[:1]), context.profile)
         return work
 
     def conclude(
-        self, reading: Reading[SideCondition], context: Context, work: Work, outcomes: Outcomes
+        self, reading: Reading[SideCondition], context: Context, work: GridWork, outcomes: Outcomes
     ) -> Decision:
         """Decide by the grid and the exact steps that the statement itself needs."""
         scale = reading.parameters.scale
-        cells = [cell for handle in work.grid.values() for cell in outcomes[handle]]
-        slacks = [slack for handle in work.slack.values() for slack in outcomes[handle]]
+        cells = work.cells(outcomes)
+        slacks = work.slacks(outcomes)
         verdict, summary = cells_of.verdict_of(cells)
         steps = proof_steps(scale)
         if verdict is Verdict.HOLDS_ON_GRID and steps[-1].verdict is not Verdict.CERTIFIED:
