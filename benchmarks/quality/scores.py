@@ -92,7 +92,7 @@ def difference(found: Iterable[Cell], system: str, other: str) -> list[tuple[str
 
 
 def draw(found: list[Cell], data: list[Data], path: Path) -> None:
-    """Draw the score over ε, one panel a problem."""
+    """Draw the score over ε, one panel a problem, from half the gain of no privacy below the best constant on."""
     import matplotlib as mpl  # noqa: PLC0415  heavy
 
     mpl.use("svg")
@@ -104,23 +104,26 @@ def draw(found: list[Cell], data: list[Data], path: Path) -> None:
     for axis in np.ravel(axes)[len(data) :]:
         axis.set_axis_off()
     for one, axis in zip(data, np.ravel(axes), strict=False):
-        for name in FITTERS:
-            rows = [
-                f
-                for f in found
-                if (f["problem"], f["loss"], f["system"]) == (one.name, one.loss, name)
-                and f["mean"] is not None
-            ]
+        cells = [
+            f for f in found if (f["problem"], f["loss"]) == (one.name, one.loss) and f["mean"] is not None
+        ]
+        best = max((f["mean"] for f in cells if f["system"] == "no privacy"), default=1.0)
+        gain = best - constant(one)
+        low = constant(one) - 0.5 * gain
+        for number, name in enumerate(FITTERS):
+            rows = [f for f in cells if f["system"] == name and f["mean"] >= low]
             axis.errorbar(
                 [f["epsilon"] for f in rows],
                 [f["mean"] for f in rows],
                 [f["half"] for f in rows],
                 label=name,
+                color=mpl.colormaps["Paired"](number),
                 linewidth=2.4 if name == "estimator" else 1.0,
                 linestyle=":" if name == "no privacy" else "-",
             )
         axis.set(title=f"{one.name}, n = {len(one.X)}", xscale="log", xlabel="ε")
-        axis.set_ylim(*((0.0, 1.0) if one.classes else (-0.5, 1.0)))
+        least = min((f["mean"] for f in cells if f["mean"] >= low), default=low)
+        axis.set_ylim(least - 0.05 * gain, best + 0.1 * gain)
     handles, labels = np.ravel(axes)[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=6)
     path.parent.mkdir(parents=True, exist_ok=True)

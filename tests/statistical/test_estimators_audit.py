@@ -18,8 +18,8 @@ from scipy import stats
 
 from dpsco_verify.auditing import AuditVerdict, audit
 from dpsco_verify.auditing.canaries import SealedCoins, audit_canaries
-from dpsco_verify.estimators import PrivateSGDClassifier, PrivateSGDRegressor, base, noise
-from dpsco_verify.estimators.descent import Problem, descend, release_of
+from dpsco_verify.estimators import PrivateSGDClassifier, PrivateSGDRegressor, base, descent, noise
+from dpsco_verify.estimators.descent import Problem, descend, gradient_sum, release_of
 from dpsco_verify.estimators.randomness import SeededSource, SystemSource
 from dpsco_verify.geometry import L2Ball
 from dpsco_verify.privacy.claims import GaussianDP, PrivacyCurve
@@ -86,6 +86,17 @@ def test_dishonest_records_do_not_violate(record):
     pair = [[1.0, 1.0], *OTHERS], [record, *OTHERS]
     found = audit(mechanism, *pair, epsilon=EPSILON, delta=DELTA, alpha=ALPHA, samples=500)
     assert found.verdict != "violated"
+
+
+@pytest.mark.parametrize("rounded", [True, False])
+def test_no_last_bit_tells_of_a_record_and_of_a_sum_that_is_off_the_lattice_it_does(monkeypatch, rounded):
+    if not rounded:
+        monkeypatch.setattr(descent, "gradient_sum", lambda *rest: gradient_sum(*rest[:-1], 2.0**-60))
+    others = [[0.3, 1.0]] * (N - 1)
+    pair = [[0.3, 1.0], *others], [[0.7, 1.0], *others]
+    settings = {"epsilon": EPSILON, "delta": DELTA, "alpha": ALPHA, "samples": SAMPLES}
+    found = audit(release(N, 1, 1.0), *pair, floating_point=True, **settings)
+    assert (found.verdict is AuditVerdict.VIOLATED) is not rounded
 
 
 @pytest.mark.parametrize("place", [0, N - 1])
