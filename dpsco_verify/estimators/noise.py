@@ -164,8 +164,9 @@ def plan(
 
     *Several passes in batches* are composed (``calibrate(epochs=…)``), which takes seconds.
 
-    ``"auto"`` takes that of the first two kinds whose ``0.1/T + pσ²/(L²T)`` is least: the bound on the average of
-    AdaGrad's steps, ``D √(Σ‖g_t‖²)/T``, with p parameters.
+    ``"auto"`` takes that of the first two kinds whose ``(0.1 + 1/f + pσ²/L²)/T`` is least: the bound on the average of
+    AdaGrad's steps, ``D √(Σ‖g_t‖²)/T``, with p parameters. 1/f is for the variance of the mean of f random records,
+    and is 0 for full passes.
 
     Raises
     ------
@@ -237,7 +238,7 @@ def _batch_size(n: int, parameters: int, distance: float, *, one_pass: bool, ful
             break
         # the Gaussian mechanism that a run resembles: μ² = T(e^{4/c²} − 1)(f/n)², c = σf/L
         c = _LOOSE * 2.0 / math.sqrt(math.log1p((distance * n / f) ** 2 / steps))
-        value = (_SIGNAL + parameters * (c / f) ** 2) / steps
+        value = (_SIGNAL + 1.0 / f + parameters * (c / f) ** 2) / steps
         if value < best:
             best, chosen = value, f
     return chosen

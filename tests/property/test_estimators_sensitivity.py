@@ -180,7 +180,10 @@ def test_several_passes_in_batches_are_calibrated_together(monkeypatch):
 def test_the_plan_follows_public_numbers():
     few = noise.plan(n=500, parameters=11, epsilon=1.0, delta=1e-6, batch_size="auto", epochs="auto")
     many = noise.plan(n=50_000, parameters=101, epsilon=1.0, delta=1e-6, batch_size="auto", epochs="auto")
+    close = noise.plan(n=35_000, parameters=23, epsilon=1.0, delta=1e-6, batch_size="auto", epochs="auto")
     assert (few.batch_size, few.theorem) == (500, noise.GAUSSIAN)
+    # 0.1/T is as small for 400 batches of 87 as for 372 passes; what a batch's mean varies by decides
+    assert close.batch_size == 35_000
     assert many.batch_size < 5000
     assert many.theorem == noise.WHOLE_RUN
     # the secrecy of the order is worth three times the noise at large batches, and more at small ones
