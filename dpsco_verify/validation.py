@@ -71,6 +71,13 @@ def require_half_open_interval(name: str, value: SupportsFloat, low: float, high
     return number
 
 
+def require_bool(name: str, value: object) -> bool:
+    """Return `value`, which has to be True or False: what else has a truth value was meant for something else."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name}={value!r} is not a truth value; give True or False")
+    return bool(value)
+
+
 def require_integer(name: str, value: SupportsIndex, *, minimum: int) -> int:
     """Return `value` as an int of at least `minimum`; floats are refused, also whole ones."""
     if isinstance(value, bool | np.bool_):

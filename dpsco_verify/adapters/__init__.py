@@ -11,7 +11,12 @@ from dpsco_verify.adapters.algorithm_claims import (
     single_step_claim,
     transcript_claim,
 )
-from dpsco_verify.adapters.diffprivlib import diffprivlib_claim, diffprivlib_mechanisms, from_diffprivlib
+from dpsco_verify.adapters.diffprivlib import (
+    diffprivlib_claim,
+    diffprivlib_mechanisms,
+    diffprivlib_model,
+    from_diffprivlib,
+)
 from dpsco_verify.adapters.opendp import from_opendp, opendp_claim
 
 __all__ = [
@@ -20,6 +25,7 @@ __all__ = [
     "SingleStepMechanism",
     "diffprivlib_claim",
     "diffprivlib_mechanisms",
+    "diffprivlib_model",
     "from_diffprivlib",
     "from_opendp",
     "opendp_claim",

@@ -1,8 +1,9 @@
 """diffprivlib's mechanisms as mechanisms, and their parameters as claims; needs the extra ``diffprivlib``.
 
 diffprivlib 0.6.6 does not import beside scikit-learn 1.7 or later: its ``__init__`` loads its learning models, which
-use names that scikit-learn no longer has. Its mechanisms do not, and are loaded before them, so
-:func:`diffprivlib_mechanisms` hands them out all the same.
+use names that scikit-learn no longer has: its forests ``sklearn.tree._tree.DOUBLE``. Its mechanisms and its linear
+models do not, and are loaded before them, so :func:`diffprivlib_mechanisms` and :func:`diffprivlib_model` hand them out
+all the same.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import importlib
 import sys
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -37,6 +38,30 @@ def diffprivlib_mechanisms() -> ModuleType:
                 f"diffprivlib cannot be imported ({error}); pip install 'dpsco-verify[diffprivlib]'"
             ) from error
         return loaded
+
+
+def diffprivlib_model(name: str) -> type:
+    """Return a model of diffprivlib that is loaded before its forests, such as ``LinearRegression``.
+
+    Of the linear ones ``LinearRegression`` fits. ``LogisticRegression`` cannot be made beside scikit-learn 1.8 or
+    later: it hands ``multi_class`` to a constructor that no longer takes it.
+
+    Raises
+    ------
+    InputError
+        If diffprivlib is not installed, or there is no such model among them.
+    """
+    diffprivlib_mechanisms()
+    models = {
+        kind: getattr(module, kind)
+        for path, module in list(sys.modules.items())
+        if path.startswith("diffprivlib.models.")
+        for kind in vars(module)
+        if isinstance(getattr(module, kind), type) and getattr(module, kind).__module__ == path
+    }
+    if name not in models:
+        raise InputError(f"name={name!r} is no model that loads; give one of {', '.join(sorted(models))}")
+    return cast(type, models[name])
 
 
 class DiffprivlibMechanism:

@@ -23,6 +23,7 @@ from dpsco_verify.choices import (
     Profile,
     Relation,
 )
+from dpsco_verify.cli.gate_optimiser import OF_AN_OPTIMISER, optimiser_of, optimiser_options
 from dpsco_verify.cli.gate_words import MORE, command_of, in_options, of_the_scores, option_name, with_options
 from dpsco_verify.cli.options import ChoiceOf, ChoiceOrName, chosen_formats, format_option
 from dpsco_verify.cli.progress import NO_REPORT, is_quiet, progress, quiet_option
@@ -142,6 +143,7 @@ _OF_CANARIES = ("canaries", "method", "family", "guesses")
     help="The verdict that is no surprise.  [default: not_violated]",
 )
 @click.option("--name", metavar="TEXT", help="What the report calls the mechanism.")
+@optimiser_options
 @click.option(
     "--estimate",
     is_flag=True,
@@ -216,6 +218,7 @@ def _estimate(mechanism: str | None, config: Path | None, settings: dict[str, An
     given = [option_name(name) for name in (*_OF_A_VERDICT, "total_time_limit") if settings[name] is not None]
     given += ["--config"] if config is not None else []
     given += [f"--{name}" for name in _OF_CANARIES if settings[name] is not None]
+    given += ["--optimiser"] if settings["optimiser"] else []
     if given:
         raise click.UsageError(f"--estimate gates nothing and cannot be combined with {', '.join(given)}")
     chosen = _of_one_audit(mechanism, settings)
@@ -282,6 +285,12 @@ def _of_one_audit(mechanism: str | None, settings: dict[str, Any]) -> GateConfig
     """Return the gate that the options describe."""
     from dpsco_verify.gating.config import AuditEntry, GateConfig
 
+    if settings.pop("optimiser"):
+        optimiser = optimiser_of(mechanism, settings, _OF_THE_RUN)
+        return GateConfig(optimiser=(optimiser,), **_of_the_run(settings))
+    for name in OF_AN_OPTIMISER:
+        if settings.pop(name) not in {None, ()}:
+            raise click.UsageError(f"--{name} is for --optimiser")
     if settings["canaries"] is not None:
         return _of_canaries(settings)
     for name in _OF_CANARIES:

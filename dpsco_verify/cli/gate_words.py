@@ -66,11 +66,20 @@ Other guarantees stand in a configuration, on the same error budget:
                                   # dpsco_verify.guarantees
   function = "mymodule:steps"     # or command = "./prog"
   arguments = { threshold = 100, probability = 0.01 }
-  [[gate.guarantee]]
-  kind = "check_optimiser"
-  function = "mymodule:fit"
-  arguments = { risk = "mymodule:risk", epsilon = 1.0 }
+  [[gate.optimiser]]
+  function = "mymodule:fit"       # or command = "./prog"
+  risk = "mymodule:risk"
+  losses = ["Linear"]
+  # privacy, gradient_queries, invariances, problems, sizes, ...
   # name, weight, time_limit, seeded, expect
+
+\b
+--optimiser holds a private optimiser to its claims on the problems that
+`dpsco-verify problems` lists: MODULE:MECHANISM is then
+fit(data, L, D, epsilon, delta, rng), and loss and convex_set if it takes
+them; it returns a point. A program is sent the same as its data set. --risk
+is bound(n, d, L, D, epsilon, delta); --epsilon and --delta are what it has
+to spend. It needs no --pair.
 
 \b
 --estimate asks for no claim: for each pair it prints a lower bound on epsilon
@@ -107,6 +116,10 @@ _KEYWORDS = (
     "method",
     "family",
     "guesses",
+    "risk",
+    "losses",
+    "problems",
+    "sizes",
 )
 _GIVEN = re.compile(rf"(?<![\w-])({'|'.join(_KEYWORDS)})=")
 _IN_ANY_MESSAGE = {
@@ -176,13 +189,16 @@ def command_of(
     """Return the command that repeats an audit."""
     import msgspec
 
-    from dpsco_verify.gating.config import AuditEntry
+    from dpsco_verify.cli.gate_optimiser import words_of
+    from dpsco_verify.gating.config import AuditEntry, GuaranteeEntry
 
     words = ["dpsco-verify", "gate"]
+    entry: Any = one.entry
     if config is not None:
         words += ["--config", str(config), "--select", one.key, "--profile", chosen.profile.value]
+    elif isinstance(entry, GuaranteeEntry):
+        words += words_of(entry)
     else:
-        entry: Any = one.entry
         if isinstance(entry, AuditEntry):
             entry = msgspec.structs.replace(entry, samples=chosen.samples(entry))
             words += [] if entry.mechanism is None else [entry.mechanism]

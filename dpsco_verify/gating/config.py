@@ -224,6 +224,53 @@ class GuaranteeEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         return self.name or self.function or self.command or ""
 
 
+class OptimiserEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One private optimiser, held to its claims on the bank of problems.
+
+    Attributes
+    ----------
+    function, command
+        ``module:name`` of the optimiser, or the command of a program; one of the two.
+    risk, privacy, gradient_queries
+        ``module:name`` of what it claims; of the privacy also true, for (epsilon, delta) itself, and false.
+    deterministic_given_seed, invariances, outliers, epsilon, delta, audit_at
+    problems, losses, sizes, runs, samples, batched
+        As :func:`~dpsco_verify.guarantees.optimiser.check_optimiser` takes them, with its defaults.
+    name, weight, time_limit, seeded, expect
+        As for audits.
+    """
+
+    function: Text | None = None
+    command: Text | None = None
+    risk: Text | None = None
+    privacy: Text | bool | None = None
+    gradient_queries: Text | None = None
+    deterministic_given_seed: bool | None = None
+    invariances: tuple[Text, ...] | None = None
+    outliers: bool | None = None
+    epsilon: float | None = None
+    delta: float | None = None
+    audit_at: tuple[float, float] | None = None
+    problems: tuple[Text, ...] | None = None
+    losses: tuple[Text, ...] | None = None
+    sizes: tuple[int, ...] | None = None
+    runs: int | None = None
+    samples: int | None = None
+    batched: bool | None = None
+    name: Text | None = None
+    weight: Positive = 1.0
+    time_limit: Positive = 60.0
+    seeded: bool = True
+    expect: Literal["not_violated", "violated"] = "not_violated"
+
+    def as_guarantee(self) -> GuaranteeEntry:
+        """Return it as a guarantee, with its claims as arguments."""
+        given = msgspec.structs.asdict(self)
+        of_any = {name: given.pop(name) for name in GuaranteeEntry.__struct_fields__ if name in given}
+        claims = {name: value for name, value in given.items() if value is not None}
+        return GuaranteeEntry(kind="check_optimiser", arguments=claims, **of_any)
+
+
 class GateConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A gate: the error budget of all that it judges, the seed, the profile, the audits and the other guarantees."""
 
@@ -233,13 +280,19 @@ class GateConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     audit: tuple[AuditEntry, ...] = ()
     canaries: tuple[CanaryEntry, ...] = ()
     guarantee: tuple[GuaranteeEntry, ...] = ()
+    optimiser: tuple[OptimiserEntry, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a gate that judges nothing."""
-        if not self.audit and not self.canaries and not self.guarantee:
+        if not (self.audit or self.canaries or self.guarantee or self.optimiser):
             raise InputError(
-                "audit=[], canaries=[] and guarantee=[]: the gate has no audits; give at least one"
+                "audit=[], canaries=[], guarantee=[] and optimiser=[]: the gate has no audits; give at least one"
             )
+
+    @property
+    def guarantees(self) -> tuple[GuaranteeEntry, ...]:
+        """The guarantees of other kinds than privacy, and after them the optimisers."""
+        return (*self.guarantee, *(entry.as_guarantee() for entry in self.optimiser))
 
     def samples(self, entry: AuditEntry) -> int:
         """Return how many outputs a data set the audit may draw."""

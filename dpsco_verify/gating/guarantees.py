@@ -143,7 +143,7 @@ def _guarantee(entry: GuaranteeEntry) -> Callable[..., Any]:
 
 def _loaded(name: str, value: Any) -> Any:
     if isinstance(value, str) and ":" in value:
-        return load_object(f"arguments.{name}", value)
+        return load_object(name, value)
     if name == "inputs" and isinstance(value, list):
         return tuple(value)
     return value

@@ -146,7 +146,7 @@ def plan(config: GateConfig, select: Sequence[str] = ()) -> GatePlan:
                 alpha=alpha(key) if spends_level(entry) else None,
                 seed=config.seed,
             )
-            for entry, key in wanted(config.guarantee, of_guarantees)
+            for entry, key in wanted(config.guarantees, of_guarantees)
         ),
     )
 
@@ -167,13 +167,13 @@ def _named(
     for one in config.canaries:
         claimed = " ".join(f"{name} {value}" for name, value in one.claimed().items() if value is not None)
         of_canaries.append(names.of(one.title, claimed))
-    others = [names.of(one.title, one.kind) for one in config.guarantee]
+    others = [names.of(one.title, one.kind) for one in config.guarantees]
     known = ["/".join(key) for key in (*keys, *of_canaries, *others)]
     for name in select:
         if name not in {*known, *(key.partition("/")[0] for key in known)}:
             raise InputError(f"select={name!r} names no audit; give one of {', '.join(known)}")
     entries: tuple[AuditEntry | CanaryEntry | GuaranteeEntry, ...]
-    entries = (*config.audit, *config.canaries, *config.guarantee)
+    entries = (*config.audit, *config.canaries, *config.guarantees)
     weights = {
         key: entry.weight
         for key, entry in zip(known, entries, strict=True)

@@ -24,7 +24,7 @@ from dpsco_verify.guarantees.everywhere import (
 )
 from dpsco_verify.guarantees.points import EXAMPLES, RANDOM, Failed
 from dpsco_verify.guarantees.result import GuaranteeResult, guarantee, name_of
-from dpsco_verify.validation import require_non_negative
+from dpsco_verify.validation import require_bool, require_non_negative
 
 _FRACTIONS = (0.25, 0.5, 0.75)
 
@@ -148,7 +148,7 @@ def monotone(
         )
     guarded = Guarded(function, name=name or name_of(function), time_limit=time_limit)
     relative, floor = required_rounding(rounding, absolute)
-    sign = 1.0 if increasing else -1.0
+    sign = 1.0 if require_bool("increasing", increasing) else -1.0
 
     def fails(point: tuple[Any, Any]) -> Failed:
         low, high = np.minimum(*point), np.maximum(*point)

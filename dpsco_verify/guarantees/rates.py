@@ -91,10 +91,8 @@ def rate(
     >>> print(rate(fair, [100, 400, 1600], -1.0, high=0.5).verdict)
     violated
     """
-    places = [require_positive("sizes", size) for size in sizes]
-    if len(places) < 2 or any(b <= a for a, b in itertools.pairwise(places)):
-        raise InputError(f"sizes={list(sizes)!r} do not increase; give at least two, the smallest first")
-    exponent = require_finite("exponent", exponent)
+    places = _places(sizes)
+    exponent = _exponent(exponent)
     high = require_positive("high", high)
     alpha = require_open_interval("alpha", alpha, 0.0, 1.0)
     samples = require_integer("samples", samples, minimum=1)
@@ -147,6 +145,24 @@ def rate(
         if violated
         else None,
     )
+
+
+def _places(sizes: Any) -> list[float]:
+    if not isinstance(sizes, Sequence | np.ndarray) or isinstance(sizes, str):
+        raise InputError(f"sizes={sizes!r} is no list; give at least two sizes, the smallest first")
+    places = [require_positive("sizes", size) for size in sizes]
+    if len(places) < 2 or any(b <= a for a, b in itertools.pairwise(places)):
+        raise InputError(f"sizes={list(sizes)!r} do not increase; give at least two, the smallest first")
+    return places
+
+
+def _exponent(value: float) -> float:
+    exponent = require_finite("exponent", value)
+    if abs(exponent) > _FARTHEST:
+        raise InputError(
+            f"exponent={exponent!r} is outside [{-_FARTHEST:g}, {_FARTHEST:g}]; give one that means can have"
+        )
+    return exponent
 
 
 def _witness(claim: str, payoffs: FloatArray, *, largest: float, alpha: float) -> Evidence:

@@ -16,8 +16,8 @@ from dpsco_verify.guarantees.calls import Sampler
 from dpsco_verify.guarantees.mean_tests import BoundedMean, observe, within
 from dpsco_verify.guarantees.result import GuaranteeResult, guarantee, name_of, sampled
 from dpsco_verify.guarantees.witnesses import of_mean
+from dpsco_verify.inference.checks import require_range
 from dpsco_verify.validation import (
-    require_finite,
     require_integer,
     require_open_interval,
     require_positive,
@@ -76,10 +76,9 @@ def ratio_at_most(
     >>> print(ratio_at_most(fair, bounds, 0.3, high=0.5).verdict)
     violated
     """
-    if not bounds:
-        raise InputError("bounds={} is empty; give at least one case")
+    right = _bounds(bounds)
     constant = require_positive("constant", constant)
-    low, high = require_finite("low", low), require_finite("high", high)
+    low, high = require_range(low, high)
     alpha = require_open_interval("alpha", alpha, 0.0, 1.0)
     samples = require_integer("samples", samples, minimum=1)
     interest = (
@@ -88,7 +87,6 @@ def ratio_at_most(
         else require_positive("violation_of_interest", violation_of_interest)
     )
     shown = name or name_of(draw)
-    right = {case: require_positive(f"bounds[{case!r}]", bound) for case, bound in bounds.items()}
     for case, bound in right.items():
         if constant * bound <= low:
             raise InputError(
@@ -155,3 +153,9 @@ def ratio_at_most(
         figures={"constant_lower_bound": least},
         witness=witness,
     )
+
+
+def _bounds(bounds: Any) -> dict[Any, float]:
+    if not isinstance(bounds, Mapping) or not bounds:
+        raise InputError(f"bounds={bounds!r} holds no bound by case; give a mapping from cases to bounds")
+    return {case: require_positive(f"bounds[{case!r}]", bound) for case, bound in bounds.items()}

@@ -10,6 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from dpsco_verify.cli import main
+from dpsco_verify.errors import InputError
+from dpsco_verify.gating.config import load_config
+from dpsco_verify.gating.load import make_importable
+from dpsco_verify.gating.plan import plan
 
 CORPUS = tomllib.loads((Path(__file__).parent / "data" / "bad_input.toml").read_text())
 
@@ -31,6 +35,53 @@ def too_few(d, size, rng):
     return np.zeros(size - 1)
 
 pair, same, number = ([0.0], [1.0]), ([0.0], [0.0]), 3
+""",
+    "own.py": """
+import math
+import time
+
+import numpy as np
+
+def fit(data, L, D, epsilon, delta, rng):
+    return np.zeros(data.shape[1])
+
+def draw(size, rng):
+    return rng.random(size)
+
+def by_case(case, size, rng):
+    return rng.random(size)
+
+def too_few(size, rng):
+    return rng.random(size - 1)
+
+def not_a_number(size, rng):
+    return np.full(size, math.nan)
+
+def words(size, rng):
+    return ["x"] * size
+
+def raises(*anything):
+    raise KeyError("x")
+
+def hangs(*anything):
+    time.sleep(60)
+
+def negative(*anything):
+    return -1.0
+
+def infinite(*anything):
+    return math.inf
+
+def text(*anything):
+    return "much"
+
+def square(x):
+    return x * x
+
+def shape(data, L, D, epsilon, delta, rng):
+    return np.zeros(7)
+
+number = 3
 """,
     "points.csv": "".join(f"{x},{1 - x},{1 if x > 0.5 else -1}\n" for x in (0.1, 0.4, 0.6, 0.9) * 4),
     "ragged.csv": "0.1,0.2,1\n0.1,1\n" * 4,
@@ -103,3 +154,25 @@ def test_it_is_refused_in_one_sentence(command, folder, monkeypatch):
     assert len(said[-1]) < 500
     assert result.stdout == ""
     assert state(folder) == before
+
+
+ENTRIES = [(kind, text) for kind, texts in CORPUS["entries"].items() for text in texts]
+
+
+def judged_entry():
+    for one in plan(load_config(Path("entry.toml"))).guarantees:
+        one.check()
+
+
+@pytest.mark.parametrize(("kind", "text"), ENTRIES)
+def test_an_entry_of_a_gate_is_refused_in_one_sentence(kind, text, folder, monkeypatch):
+    # In this process: what the command makes of an InputError the cases above have shown.
+    monkeypatch.chdir(folder)
+    (folder / "entry.toml").write_text(f"[gate]\n{kind} = [{text}]\n")
+    make_importable(folder)
+    with pytest.raises(InputError) as refused:
+        judged_entry()
+    said = str(refused.value)
+    assert "\n" not in said
+    assert "=" in said or "must" in said
+    assert len(said) < 500

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from dpsco_verify.choices import Relation
 from dpsco_verify.cli import main
+from dpsco_verify.cli.gate_optimiser import OF_AN_OPTIMISER
 from dpsco_verify.gating.config import AuditEntry, CanaryEntry
 
 MODULE = """
@@ -393,6 +394,7 @@ def test_the_options_of_an_audit_are_those_of_a_configuration():
     options = {option.name for option in main.commands["gate"].params}
     entry = set(AuditEntry.__struct_fields__) - {"weight", "seeded"}
     entry |= (set(CanaryEntry.__struct_fields__) - {"weight", "scores"}) | {"canaries", "quiet"}
+    entry |= {"optimiser", *OF_AN_OPTIMISER}
     run = {"config", "select", "profile", "error_budget", "seed", "out", "formats", "unseeded", "estimate"}
     assert options == entry | run
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import pickle
+import shlex
 import sys
 
 import pytest
 from click.testing import CliRunner
 
 from dpsco_verify.cli import main
+from dpsco_verify.gating.config import GuaranteeEntry, OptimiserEntry
 from dpsco_verify.guarantees import mean_at_most
+from dpsco_verify.guarantees.optimiser import check_optimiser
 
 pytest_plugins = ["pytester"]
 
@@ -94,10 +98,13 @@ arguments = {{ right = "own_guarantees:same", inputs = "own_guarantees:WHERE", e
 kind = "mean_at_most"
 command = "{sys.executable} program.py"
 arguments = {{ bound = 0.5, low = 0, high = 1, samples = 2000 }}
-[[gate.guarantee]]
-kind = "check_optimiser"
+[[gate.optimiser]]
 function = "own_guarantees:mean"
-arguments = {{ risk = "own_guarantees:risk", losses = ["Linear"], sizes = [50], outliers = false, samples = 2000 }}
+risk = "own_guarantees:risk"
+losses = ["Linear"]
+sizes = [50]
+outliers = false
+samples = 2000
 """
     result = gate(folder, text)
     assert result.exit_code == 0, result.output
@@ -112,6 +119,36 @@ arguments = {{ risk = "own_guarantees:risk", losses = ["Linear"], sizes = [50], 
     [risk] = [one for one in record["claims"] if one["reading"] == "check-optimiser-risk"]
     assert [curve["name"] for curve in risk["plots"][0]["series"]][:2] == ["claimed", "drift"]
     assert "--select" in record["claims"][0]["reproduce"]
+
+
+def test_an_optimiser_is_a_guarantee_with_its_claims_as_arguments():
+    entry = OptimiserEntry(function="m:fit", risk="m:risk", privacy=False, sizes=(50,), weight=2.0)
+    claims = {"risk": "m:risk", "privacy": False, "sizes": (50,)}
+    whole = GuaranteeEntry(kind="check_optimiser", function="m:fit", arguments=claims, weight=2.0)
+    assert entry.as_guarantee() == whole
+    taken = set(inspect.signature(check_optimiser).parameters) - {"fit", "alpha", "seed", "progress"}
+    assert set(OptimiserEntry.__struct_fields__) == taken | {
+        "function",
+        "command",
+        "weight",
+        "seeded",
+        "expect",
+    }
+
+
+def test_the_command_line_gates_an_optimiser_and_says_how_to_repeat_it(folder):
+    options = ["--optimiser", "--losses", "Linear", "--risk", "own_guarantees:risk", "--sizes", "50"]
+    few = ["--samples", "64", "--name", "the mean"]  # too few to decide
+    result = CliRunner().invoke(main, ["gate", "own_guarantees:mean", *options, *few, "--format", "json"])
+    assert result.exit_code == 3, result.output
+    claims = json.loads((folder / "reports/gate/results.json").read_text())["claims"]
+    assert {one["title"] for one in claims} == {"the mean"}
+    assert [one["verdict"] for one in claims if one["reading"].endswith("-risk")] == ["not_violated"]
+    words = shlex.split(claims[0]["reproduce"])
+    assert words[:4] == ["dpsco-verify", "gate", "own_guarantees:mean", "--optimiser"]
+    assert {"own_guarantees:risk", "Linear", "50", "64", "the mean"} <= set(words)
+    again = CliRunner().invoke(main, [*words[1:], "--format", "json"])
+    assert again.exit_code == 3, again.output
 
 
 def test_a_violation_is_exit_code_1_and_what_is_undecided_3(folder):

@@ -33,12 +33,13 @@ def test_the_python_examples_run(capsys):
         for example in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
             exec(compile(example, page.name, "exec"), {})  # noqa: S102  our own text
     outputs = capsys.readouterr().out.splitlines()
-    checked, calibrated, fitted, ran, compared, affairs, chosen, audited, trained = outputs
+    checked, calibrated, fitted, ran, compared, affairs, chosen, audited, held, trained = outputs
     verdict, epsilon, event = audited.split(" ", 2)
     assert verdict == "violated"
     assert 1.0 < float(epsilon) <= 1.25
     assert event.startswith("value in")
     assert checked.startswith("fit keeps 5 claims")
+    assert held == "not_violated"
     verdict, *bounds = trained.split()
     assert verdict == "violated"
     assert [round(float(bound), 1) for bound in bounds] == [6.7, 1.4, 2.8]

@@ -183,7 +183,7 @@ def test_bad_arguments_are_refused():
         "constant=0 ": lambda: ratio_at_most(power_law(1), BOUNDS, 0, high=1),
         "leaves nothing to test for": lambda: ratio_at_most(power_law(1), {1: 1.0}, 2, high=1),
         "is not above low=0.5": lambda: ratio_at_most(power_law(1), {1: 0.1, 2: 0.3}, 2, low=0.5, high=1),
-        "bounds={} is empty": lambda: ratio_at_most(power_law(1), {}, 2, high=1),
+        "bounds={} holds no bound": lambda: ratio_at_most(power_law(1), {}, 2, high=1),
         "second=3 is not callable": lambda: equal_law(uniform, 3),
     }.items():
         with pytest.raises(InputError, match=match):

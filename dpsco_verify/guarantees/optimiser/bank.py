@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -114,12 +115,7 @@ def chosen(
     InputError
         For an unknown name, a named problem that the optimiser cannot be given, or where none is left.
     """
-    for loss in losses or ():
-        if loss not in LOSSES:
-            raise InputError(f"losses={loss!r} is unknown; give some of {', '.join(LOSSES)}")
-    for id_ in ids or ():
-        if id_ not in BANK:
-            raise InputError(f"problems={id_!r} is unknown; give some of {', '.join(BANK)}")
+    _require_known(ids, losses)
     wanted = (
         [BANK[id_] for id_ in ids] if ids else [p for p in BANK.values() if p.kind is ProblemKind.SYNTHETIC]
     )
@@ -137,3 +133,12 @@ def chosen(
     if not fitting:
         raise InputError(f"losses={losses!r} leave no problem of the bank; name problems that fit")
     return tuple(fitting)
+
+
+def _require_known(ids: Any, losses: Any) -> None:
+    for name, given, known in (("losses", losses, LOSSES), ("problems", ids, tuple(BANK))):
+        if given is not None and (isinstance(given, str) or not given):
+            raise InputError(f"{name}={given!r} is no list of names; give at least one in a list")
+        for one in given or ():
+            if one not in known:
+                raise InputError(f"{name}={one!r} is unknown; give some of {', '.join(known)}")

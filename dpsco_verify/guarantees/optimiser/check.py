@@ -11,9 +11,10 @@ from typing import Any
 from dpsco_verify.choices import ERROR_BUDGET, FEWEST_SAMPLES
 from dpsco_verify.errors import InputError
 from dpsco_verify.guarantees.optimiser.bank import chosen
-from dpsco_verify.guarantees.optimiser.fits import Optimiser, Place
+from dpsco_verify.guarantees.optimiser.fits import Claim, Optimiser, Place
 from dpsco_verify.guarantees.optimiser.laws import (
     INVARIANCES,
+    REPEATS,
     Accepted,
     Law,
     judge_invariance,
@@ -26,7 +27,6 @@ from dpsco_verify.guarantees.optimiser.queries import judge_queries
 from dpsco_verify.guarantees.optimiser.report import OptimiserReport, Trial, repeatable
 from dpsco_verify.guarantees.optimiser.risk import (
     Instance,
-    RiskClaim,
     Runs,
     instances,
     judge_in_set,
@@ -45,6 +45,7 @@ from dpsco_verify.validation import (
 )
 
 _WEIGHT_OF_INVARIANCES = 0.25
+_NOT_INDEPENDENT = "its noise repeats from run to run, so that no number of outputs tells its law"
 _STEPS = ("deterministic_given_seed", "risk", "in_set", "gradient_queries", "privacy", *INVARIANCES)
 
 Progress = Callable[[int, int, str], None]
@@ -54,7 +55,7 @@ Progress = Callable[[int, int, str], None]
 def check_optimiser(
     fit: Any,
     *,
-    risk: RiskClaim | None = None,
+    risk: Callable[..., float] | None = None,
     privacy: Callable[..., Any] | bool = True,
     gradient_queries: Callable[..., float] | None = None,
     deterministic_given_seed: bool = True,
@@ -160,11 +161,17 @@ def check_optimiser(
     weights |= {"risk": 1.0} if risk is not None else {}
     weights |= {"privacy": 1.0} if privacy is not False else {}
     alpha = require_open_interval("alpha", alpha, 0.0, 1.0)
-    given = (require_positive("epsilon", epsilon), require_non_negative("delta", delta))
+    given = _budget("epsilon", "delta", epsilon, delta)
+
+    def claimed(kind: str, function: Any) -> Claim | None:
+        return None if function is None else Claim(kind, function, time_limit=time_limit)
+
+    of_risk, of_queries = claimed("risk", risk), claimed("gradient_queries", gradient_queries)
+    of_privacy = None if isinstance(privacy, bool) else claimed("privacy", privacy)
     checks = _Checks(
         optimiser=optimiser,
         losses=losses,
-        at=(require_positive("audit_at", audit_at[0]), require_non_negative("audit_at", audit_at[1])),
+        at=_budget("audit_at", "audit_at", *_pair("audit_at", audit_at)),
         budget=ErrorBudget.split(alpha, weights) if weights else None,
         samples=require_integer("samples", samples, minimum=FEWEST_SAMPLES),
         seed=require_integer("seed", seed, minimum=0),
@@ -180,12 +187,11 @@ def check_optimiser(
         )
     )
     checks.of_the_seed(claimed=deterministic_given_seed)
-    trials = checks.on_the_bank(places, risk, runs=require_integer("runs", runs, minimum=1))
-    if gradient_queries is not None:
-        claimed = gradient_queries
-        checks.book("gradient_queries", lambda: judge_queries(optimiser, places, claimed, seed=seed))
+    trials = checks.on_the_bank(places, of_risk, runs=require_integer("runs", runs, minimum=1))
+    if of_queries is not None:
+        checks.book("gradient_queries", lambda: judge_queries(optimiser, places, of_queries, seed=seed))
     if privacy is not False:
-        checks.of_privacy(None if privacy is True else privacy, outliers=outliers)
+        checks.of_privacy(of_privacy, outliers=outliers)
     for which in invariances:
         checks.of_invariance(which)
     return OptimiserReport(
@@ -198,6 +204,22 @@ def check_optimiser(
         delta=given[1],
         seed=seed,
     )
+
+
+def _pair(name: str, value: Any) -> tuple[float, float]:
+    try:
+        first, second = value
+    except (TypeError, ValueError):
+        raise InputError(f"{name}={value!r} is not a pair; give (epsilon, delta)") from None
+    return first, second
+
+
+def _budget(epsilon_name: str, delta_name: str, epsilon: float, delta: float) -> tuple[float, float]:
+    """Return a budget (ε, δ) that an optimiser can be given."""
+    delta = require_non_negative(delta_name, delta)
+    if delta >= 1.0:
+        raise InputError(f"{delta_name}={delta!r} allows anything; give a number in [0, 1)")
+    return require_positive(epsilon_name, epsilon), delta
 
 
 @dataclass(kw_only=True)
@@ -214,6 +236,7 @@ class _Checks:
     progress: Progress | None
     results: list[GuaranteeResult] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
+    repeats: bool = False
 
     @cached_property
     def _where(self) -> tuple[Instances, Place, Accepted]:
@@ -259,6 +282,7 @@ class _Checks:
             if not taken:
                 return self._refusal
             found = judge_seed(self.optimiser, self.place, self.data.ordered(taken[-1]), seed=self.seed)
+            self.repeats = REPEATS in (found.counterexample or "")
             self.optimiser.takes_rng = found.counterexample is None
             return found
 
@@ -267,9 +291,7 @@ class _Checks:
         else:
             check()
 
-    def on_the_bank(
-        self, places: Sequence[Instance], risk: RiskClaim | None, *, runs: int
-    ) -> tuple[Trial, ...]:
+    def on_the_bank(self, places: Sequence[Instance], risk: Claim | None, *, runs: int) -> tuple[Trial, ...]:
         """Search the bank for the worst instance, judge the risk there, and whether all outputs lay in W."""
         bank = Runs(self.optimiser, seed=self.seed)
         tried: list[tuple[Instance, Trial]] = []
@@ -300,13 +322,23 @@ class _Checks:
             self.book("in_set", lambda: judge_in_set(bank, name=self.optimiser.name, seed=self.seed))
         return tuple(trial for _, trial in tried)
 
-    def of_privacy(self, claim: Callable[..., Any] | None, *, outliers: bool) -> None:
+    def of_privacy(self, claim: Claim | None, *, outliers: bool) -> None:
         """Audit the privacy that it claims."""
-        self.book("privacy", lambda: judge_privacy(self._law("privacy"), claim, outliers=outliers))
+        self.book(
+            "privacy",
+            lambda: (
+                _NOT_INDEPENDENT
+                if self.repeats
+                else judge_privacy(self._law("privacy"), claim, outliers=outliers)
+            ),
+        )
 
     def of_invariance(self, which: str) -> None:
         """Judge a symmetry."""
-        self.book(which, lambda: judge_invariance(which, self._law(which)))
+        self.book(
+            which,
+            lambda: _NOT_INDEPENDENT if self.repeats else judge_invariance(which, self._law(which)),
+        )
 
     def _law(self, which: str) -> Law:
         """Return what a claim about the law of the output is judged with."""

@@ -15,8 +15,10 @@ from dpsco_verify.auditing.program import Program
 from dpsco_verify.errors import InputError
 from dpsco_verify.geometry import Box, ConvexSet, L1Ball, L2Ball, Simplex
 from dpsco_verify.guarantees.calls import FunctionError, Guarded
+from dpsco_verify.guarantees.result import name_of
 from dpsco_verify.problems import Loss
 from dpsco_verify.related import Task
+from dpsco_verify.validation import require_bool
 
 _PROGRAM_LOSSES = ("linear", "absolute", "hinge", "logistic", "quantile", "huber")
 
@@ -44,9 +46,40 @@ class Place:
         L = self.task.lipschitz if self.lipschitz is None else self.lipschitz
         return L, self.task.diameter, self.epsilon, self.delta
 
-    def claim(self, function: Callable[..., Any], n: int, **more: Any) -> Any:
-        """Return what a claim says here, of ``(n, d, L, D, ε, δ)``."""
-        return function(n, self.task.dimension, *self.told, **more)
+
+class Claim:
+    """What an optimiser claims, a function of ``(n, d, L, D, ε, δ)``, and of `problem` where it takes that.
+
+    Parameters
+    ----------
+    kind, function, time_limit
+        What is claimed; the function, and the seconds that one call may take.
+
+    Raises
+    ------
+    InputError
+        If it is not callable.
+    """
+
+    def __init__(self, kind: str, function: Any, *, time_limit: float) -> None:
+        if not callable(function):
+            raise InputError(
+                f"{kind}={function!r} is not callable; give a function of (n, d, L, D, epsilon, delta)"
+            )
+        self._guarded = Guarded(function, name=name_of(function), time_limit=time_limit)
+        self._takes_problem = "problem" in _keywords(function, {"problem"})
+
+    def at(self, place: Place, n: int, *, problem: str = "") -> Any:
+        """Return what is claimed of n points.
+
+        Raises
+        ------
+        FunctionError
+            If the function raises or hangs.
+        """
+        arguments = (n, place.task.dimension, *place.told)
+        shown = f"{self._guarded.name}({', '.join(f'{one:g}' for one in arguments)})"
+        return self._guarded(shown, *arguments, **({"problem": problem} if self._takes_problem else {}))
 
 
 class RefusedError(InputError):
@@ -73,9 +106,11 @@ class Optimiser:
         self.name = name
         self.program = fit if isinstance(fit, Program) else None
         self.takes_rng = self.program is None or self.program.takes_rng
-        self._batched = batched
+        self._batched = require_bool("batched", batched)
         self._fit = fit
-        accepted = () if self.program is not None else _keywords(fit)
+        if not callable(fit):
+            raise InputError(f"fit={fit!r} is not callable; give fit(data, L, D, epsilon, delta, rng)")
+        accepted = set() if self.program is not None else _keywords(fit, {"loss", "convex_set"})
         self.takes_loss = self.program is not None or "loss" in accepted
         self.takes_set = self.program is not None or "convex_set" in accepted
         self._guarded = Guarded(self._rows, name=name, time_limit=time_limit)
@@ -193,16 +228,15 @@ def set_in_words(convex_set: ConvexSet) -> dict[str, Any]:
     raise InputError(f"convex_set={convex_set!r} has no form that a program is told; choose other problems")
 
 
-def _keywords(fit: Callable[..., Any]) -> set[str]:
-    if not callable(fit):
-        raise InputError(f"fit={fit!r} is not callable; give fit(data, L, D, epsilon, delta, rng)")
+def _keywords(function: Callable[..., Any], wanted: set[str]) -> set[str]:
+    """Return which of the keywords a function takes."""
     try:
-        parameters = inspect.signature(fit).parameters
+        parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
         return set()
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        return {"loss", "convex_set"}
-    return set(parameters) & {"loss", "convex_set"}
+        return wanted
+    return set(parameters) & wanted
 
 
 def _shown(name: str, shape: tuple[int, ...], place: Place) -> str:

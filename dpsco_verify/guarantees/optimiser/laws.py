@@ -14,7 +14,7 @@ from dpsco_verify.auditing import AuditResult, AuditVerdict, audit
 from dpsco_verify.errors import InputError
 from dpsco_verify.execution import stream
 from dpsco_verify.guarantees.laws import equal_law
-from dpsco_verify.guarantees.optimiser.fits import TOGETHER, Optimiser, Place
+from dpsco_verify.guarantees.optimiser.fits import TOGETHER, Claim, Optimiser, Place
 from dpsco_verify.guarantees.optimiser.neighbours import SIZES, Group, Instances
 from dpsco_verify.guarantees.result import POWER, GuaranteeResult, exact
 from dpsco_verify.guarantees.witnesses import of_audit
@@ -22,6 +22,12 @@ from dpsco_verify.privacy.claims import ApproximateDP, PrivacyClaim
 
 _DIFFERENT = 0.3
 """Laws that differ by less in total variation are not of interest."""
+
+_SEED_RUNS, _MANY = 32, 12
+"""Runs whose outputs are compared, and the number of different ones among them that do not repeat by chance."""
+
+REPEATS = "another generator returned the same different points"
+"""How a counterexample to the use of the generator tells that noise was kept."""
 
 _WORST_FIRST = (AuditVerdict.VIOLATED, AuditVerdict.UNDECIDED, AuditVerdict.NOT_VIOLATED)
 
@@ -48,30 +54,43 @@ def sizes_accepted(optimiser: Optimiser, data: Instances, place: Place, *, seed:
 
 
 def judge_seed(optimiser: Optimiser, place: Place, data: FloatArray, *, seed: int) -> GuaranteeResult:
-    """Judge, exactly, that the generator's state decides the output, and that the output depends on it."""
-    one, again, *others = (
-        optimiser.run(data[np.newaxis], place, stream(seed, "optimiser/seed", chunk=chunk))[0]
-        for chunk in (0, 0, 1, 2, 3)
+    """Judge, exactly, that the generator's state decides the output, and that noise is not kept from run to run.
+
+    Runs with generators in one state have to agree. That runs with others agree is no fault of an output that has few
+    values; of outputs with many it has a probability of less than 1e-20 where they are drawn anew.
+    """
+    # Records that differ show randomness in their order, and equal ones nothing but the noise.
+    equal = np.broadcast_to(data[:1], data.shape)
+    one, again, first, other = (
+        optimiser.run(
+            np.broadcast_to(records, (_SEED_RUNS, *data.shape)),
+            place,
+            stream(seed, "optimiser/seed", chunk=chunk),
+        )
+        for records, chunk in ((data, 0), (data, 0), (equal, 1), (equal, 2))
     )
     counterexample = None
     if not np.array_equal(one, again):
-        counterexample = f"two runs with generators in one state returned {one.tolist()} and {again.tolist()}"
-    elif all(np.array_equal(one, other) for other in others):
+        at = int(np.argmax((one != again).any(axis=1)))
         counterexample = (
-            f"runs with four different generators all returned {one.tolist()}: it draws nothing from them"
+            f"two runs with generators in one state returned {one[at].tolist()} and {again[at].tolist()}"
+        )
+    elif np.array_equal(first, other) and np.unique(first, axis=0).shape[0] >= _MANY:
+        counterexample = (
+            f"on equal records {_SEED_RUNS} runs and as many with {REPEATS}, from {first[0].tolist()} on"
         )
     return exact(
         name=optimiser.name,
-        claim="the state of rng decides the output, and another state gives another",
-        seen="two runs with generators in one state agree, and others differ",
+        claim="the state of rng decides the output, and another state draws other noise",
+        seen=f"{_SEED_RUNS} runs with a generator in one state agree with as many more",
         counterexample=counterexample,
-        detectable="any difference of these runs would have been seen",
-        samples=5,
+        detectable="any difference of these runs would have been seen, and any noise that they shared",
+        samples=4 * _SEED_RUNS,
         seed=seed,
     )
 
 
-def privacy_claim(claim: Callable[..., Any] | None, place: Place, n: int) -> PrivacyClaim:
+def privacy_claim(claim: Claim | None, place: Place, n: int) -> PrivacyClaim:
     """Return the claimed guarantee with n records: by default (ε, δ) itself.
 
     Raises
@@ -79,7 +98,7 @@ def privacy_claim(claim: Callable[..., Any] | None, place: Place, n: int) -> Pri
     InputError
         If the claim is neither a privacy claim nor a pair (ε, δ) of numbers that are allowed.
     """
-    found = (place.epsilon, place.delta) if claim is None else place.claim(claim, n)
+    found = (place.epsilon, place.delta) if claim is None else claim.at(place, n)
     if isinstance(found, PrivacyClaim):
         return found
     if isinstance(found, tuple) and len(found) == 2:
@@ -121,7 +140,7 @@ class Law:
         return self.optimiser.accepts(data, self.at(group), rng) is None
 
 
-def judge_privacy(law: Law, claim: Callable[..., Any] | None, *, outliers: bool) -> GuaranteeResult | str:
+def judge_privacy(law: Law, claim: Claim | None, *, outliers: bool) -> GuaranteeResult | str:
     """Audit the claimed privacy on the pairs of all numbers of records that the optimiser takes, or say why not."""
     if claim is not None:
         privacy_claim(claim, law.place, 1)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.execution import stream
-from dpsco_verify.guarantees.optimiser.fits import Optimiser, Place, RefusedError
+from dpsco_verify.guarantees.optimiser.fits import Claim, Optimiser, Place, RefusedError
 from dpsco_verify.guarantees.optimiser.risk import Instance
 from dpsco_verify.guarantees.result import GuaranteeResult, exact
 from dpsco_verify.problems import Loss
@@ -34,7 +34,7 @@ class CountedLoss:
 
 
 def judge_queries(
-    optimiser: Optimiser, places: Sequence[Instance], claim: Callable[..., float], *, seed: int
+    optimiser: Optimiser, places: Sequence[Instance], claim: Claim, *, seed: int
 ) -> GuaranteeResult | str:
     """Judge, exactly, whether no run asks for more gradients than claimed; or say why that cannot be seen."""
     if not optimiser.takes_loss or optimiser.program is not None:
@@ -42,7 +42,7 @@ def judge_queries(
     worst_ratio, told, counted = 0.0, "", 0
     for instance in places:
         bound = require_positive(
-            f"gradient_queries on {instance.words}", instance.place.claim(claim, instance.n)
+            f"gradient_queries on {instance.words}", claim.at(instance.place, instance.n)
         )
         loss = CountedLoss(instance.problem.population.loss)
         rng = stream(seed, f"optimiser/queries/{instance.problem.id}/{instance.n}")

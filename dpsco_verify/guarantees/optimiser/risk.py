@@ -7,10 +7,8 @@ one is judged on fresh runs: by a betting e-process, as ``F(w) − min F`` lies 
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +17,7 @@ from dpsco_verify.errors import InputError
 from dpsco_verify.execution import stream
 from dpsco_verify.guarantees.mean_tests import BoundedMean, observe
 from dpsco_verify.guarantees.optimiser.bank import BankProblem
-from dpsco_verify.guarantees.optimiser.fits import Optimiser, Place, RefusedError
+from dpsco_verify.guarantees.optimiser.fits import Claim, Optimiser, Place, RefusedError
 from dpsco_verify.guarantees.optimiser.report import Trial
 from dpsco_verify.guarantees.result import POWER, GuaranteeResult, exact, sampled
 from dpsco_verify.guarantees.witnesses import of_mean
@@ -30,9 +28,6 @@ PILOT = 16
 _KEPT = 0.9
 _ROUNDING = 1e-6
 _CHUNK = 128
-
-RiskClaim = Callable[..., float]
-"""``risk(n, d, L, D, epsilon, delta)``, a bound of E F(w) − min F; told `problem` too where it takes it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -102,7 +97,7 @@ def instances(
             yield Instance(problem=problem, n=n, place=place)
 
 
-def bound_of(claim: RiskClaim, instance: Instance) -> float:
+def bound_of(claim: Claim, instance: Instance) -> float:
     """Return what is claimed of an instance.
 
     Raises
@@ -110,14 +105,12 @@ def bound_of(claim: RiskClaim, instance: Instance) -> float:
     InputError
         If it is not a positive finite number.
     """
-    more: dict[str, Any] = {}
-    if "problem" in inspect.signature(claim).parameters:
-        more["problem"] = instance.problem.id
-    return require_positive(f"risk on {instance.words}", instance.place.claim(claim, instance.n, **more))
+    claimed = claim.at(instance.place, instance.n, problem=instance.problem.id)
+    return require_positive(f"risk on {instance.words}", claimed)
 
 
 def pilot(
-    runs: Runs, places: Sequence[Instance], claim: RiskClaim | None
+    runs: Runs, places: Sequence[Instance], claim: Claim | None
 ) -> tuple[list[tuple[Instance, Trial]], list[str]]:
     """Return a few runs of every instance, and why the optimiser refused any."""
     tried: list[tuple[Instance, Trial]] = []
