@@ -9,10 +9,7 @@ from dataclasses import dataclass
 from dpsco_verify.evidence import AuditRecord, Finding, Verdict
 from dpsco_verify.evidence.checker import Scope
 from dpsco_verify.reporting.numbers import count
-from dpsco_verify.reporting.vocabulary import PAPER, vocabulary, words_for
-
-VERDICT_WORDS = PAPER.words
-"""What the verdicts on a paper are called."""
+from dpsco_verify.reporting.vocabulary import vocabulary, words_for
 
 VERDICT_SYMBOLS: dict[Verdict, str] = {
     Verdict.CERTIFIED: "✔",
@@ -31,9 +28,6 @@ SCOPE_MEANING: dict[Scope, str] = {
     Scope.SAMPLES: "the checker computes an e-value; that the observations were drawn is shown by drawing them again",
 }
 """What stands beside a verdict that has a certificate."""
-
-EXIT_MEANING = PAPER.exit_meaning
-"""What the exit codes say of a run of the ledger."""
 
 
 def by_scope(finding: Finding) -> str:

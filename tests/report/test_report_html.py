@@ -14,7 +14,7 @@ import pytest
 from dpsco_verify.evidence import VERDICT_MEANING, Quantity, Verdict
 from dpsco_verify.reporting.drawing import inline
 from dpsco_verify.reporting.html import HtmlReport
-from dpsco_verify.reporting.summary import VERDICT_WORDS
+from dpsco_verify.reporting.vocabulary import PAPER
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 BESIDE = frozenset({"index.html", "results.json", "certificates/tail-all-points.json", "javascript:alert(1)"})
@@ -148,7 +148,7 @@ def test_texts_arrive_unchanged(nasty_page, nasty_text):
 
 
 def test_verdicts_are_words_and_shapes(plain_page):
-    assert set(VERDICT_WORDS.values()) <= set(re.findall("|".join(VERDICT_WORDS.values()), plain_page.words))
+    assert set(PAPER.words.values()) <= set(re.findall("|".join(PAPER.words.values()), plain_page.words))
     badges = [
         attrs for tag, attrs in plain_page.tags if tag == "span" and "verdict " in attrs.get("class", "")
     ]

@@ -7,21 +7,22 @@ import pytest
 from dpsco_verify.evidence import VERDICT_MEANING
 from dpsco_verify.reporting import FORMAT_NAMES, format_named
 from dpsco_verify.reporting.earlier_report import MARKER
-from dpsco_verify.reporting.summary import EXIT_MEANING, VERDICT_SYMBOLS, VERDICT_WORDS, Outcome
+from dpsco_verify.reporting.summary import VERDICT_SYMBOLS, Outcome
+from dpsco_verify.reporting.vocabulary import PAPER
 
 README = (Path(__file__).parents[2] / "reports" / "README.md").read_text(encoding="utf-8")
 
 
 def test_every_verdict_is_explained_as_the_reports_explain_it():
     for verdict, meaning in VERDICT_MEANING.items():
-        row = f"| {VERDICT_SYMBOLS[verdict]} | {VERDICT_WORDS[verdict]} | `{verdict}` | {meaning} |"
+        row = f"| {VERDICT_SYMBOLS[verdict]} | {PAPER.words[verdict]} | `{verdict}` | {meaning} |"
         assert row in README
 
 
 def test_every_outcome_and_exit_code_is_explained():
     for outcome in Outcome:
         assert f"**{outcome}**" in README
-    for code, meaning in EXIT_MEANING.items():
+    for code, meaning in PAPER.exit_meaning.items():
         assert f"| {code} | {meaning}" in README
 
 

@@ -5,6 +5,7 @@ import pytest
 from dpsco_verify.evidence import VERDICT_MEANING, Verdict
 from dpsco_verify.reporting import summary
 from dpsco_verify.reporting.summary import Outcome
+from dpsco_verify.reporting.vocabulary import PAPER
 
 
 @pytest.mark.parametrize("verdict", Verdict)
@@ -15,12 +16,12 @@ def test_outcomes(make_finding, verdict, expected):
     assert summary.outcome(found) is (Outcome.AS_EXPECTED if verdict is expected else wanted)
     assert (summary.expectation(found) == "as expected") == (verdict is expected)
     if expected is not None and expected is not verdict:
-        assert summary.VERDICT_WORDS[expected] in summary.expectation(found)
-        assert summary.VERDICT_WORDS[expected] in summary.reason(found)
+        assert PAPER.words[expected] in summary.expectation(found)
+        assert PAPER.words[expected] in summary.reason(found)
 
 
 def test_every_verdict_has_words_a_shape_and_a_meaning():
-    assert set(summary.VERDICT_WORDS) == set(summary.VERDICT_SYMBOLS) == set(VERDICT_MEANING) == set(Verdict)
+    assert set(PAPER.words) == set(summary.VERDICT_SYMBOLS) == set(VERDICT_MEANING) == set(Verdict)
     assert len(set(summary.VERDICT_SYMBOLS.values())) == len(Verdict)
 
 
@@ -39,7 +40,7 @@ def test_the_headline_counts(make_record, make_finding, plain):
 def test_the_gate_says_what_the_code_means(make_record, code):
     sentence = summary.gate(make_record([], exit_code=code))
     assert sentence.startswith(f"Exit code {code}: ")
-    assert summary.EXIT_MEANING.get(code, "unknown") in sentence
+    assert PAPER.exit_meaning.get(code, "unknown") in sentence
 
 
 def test_the_unexpected_come_before_the_undecided_and_the_refuted_before_the_ill_posed(nasty, plain):

@@ -8,7 +8,8 @@ from rich.console import Console
 
 from dpsco_verify.evidence import Verdict
 from dpsco_verify.reporting import print_report
-from dpsco_verify.reporting.summary import VERDICT_SYMBOLS, VERDICT_WORDS
+from dpsco_verify.reporting.summary import VERDICT_SYMBOLS
+from dpsco_verify.reporting.vocabulary import PAPER
 
 
 def printed(record, *, width=80, encoding="utf-8", color=False):
@@ -23,7 +24,7 @@ def test_eighty_columns_without_colour_say_everything(plain):
     text = printed(plain)
     assert "\x1b" not in text
     for verdict in Verdict:
-        assert f"{VERDICT_SYMBOLS[verdict]} {VERDICT_WORDS[verdict]}" in text
+        assert f"{VERDICT_SYMBOLS[verdict]} {PAPER.words[verdict]}" in text
     assert text.count("as expected") >= len(plain.claims)
     assert " ".join(text.split()).endswith("Against the expectations: 6 as expected.")
     for part in (
@@ -68,7 +69,7 @@ def test_a_console_without_unicode_gets_another_shape_and_no_error(plain, nasty)
     text = printed(plain, encoding="ascii")
     assert text.isascii()
     for shape, verdict in zip("+#ox!?", Verdict, strict=True):
-        assert f"{shape} {VERDICT_WORDS[verdict]}" in text
+        assert f"{shape} {PAPER.words[verdict]}" in text
     assert printed(nasty, encoding="ascii").isascii()
 
 
