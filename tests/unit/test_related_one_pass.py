@@ -75,6 +75,21 @@ def test_the_compiled_steps_are_those_of_numpy(monkeypatch, loss, d):
                 np.testing.assert_allclose(compiled, literal, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.parametrize("loss", [*LOSSES, EuclideanDistance()], ids=lambda loss: loss.name)
+def test_the_mean_gradient_of_many_points_is_that_of_numpy(monkeypatch, loss):
+    for d, runs, batch in ((1, 2, 5000), (3, 1, 4000), (9, 3, 500)):
+        _, sample, start = problem(loss, L2Ball(np.zeros(d), 1.0), runs, batch, steps=1)
+        assert sample.size >= 2**13
+        together = one_pass.mean_gradient(loss, start, sample)
+        with monkeypatch.context() as patch:
+            patch.setattr(one_pass, "plan_run", lambda **_: None)
+            literal = one_pass.mean_gradient(loss, start, sample)
+        if loss.is_bitwise:
+            assert np.array_equal(together, literal)
+        else:
+            np.testing.assert_allclose(together, literal, rtol=1e-12, atol=1e-14)
+
+
 def test_steps_by_hand():
     steps = Steps(order=np.array([[0], [1]]), sizes=np.array([0.5, 0.25]))
     sample = np.array([[[1.0, 0.0], [0.0, 8.0]], [[-1.0, 0.0], [0.0, -1.0]]])
