@@ -8,7 +8,11 @@ from fractions import Fraction
 import flint
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
 
+from dpsco_verify.papers.arora2020.single_step.exact import Adjacency, sufficient_factor
+from dpsco_verify.papers.arora2020.single_step.present import RARE
 from dpsco_verify.privacy import NeighbouringStep, inner_epsilon
 from dpsco_verify.privacy.balls import ball, enclose
 from dpsco_verify.privacy.single_step import (
@@ -150,3 +154,24 @@ def test_the_threshold_found_is_the_best():
             - ball(epsilon).exp() * step.probability(step.g_prime, threshold, ball(sigma))
         )
     assert gap == pytest.approx(value(replace_one_delta, Fraction(1, 16), epsilon, sigma), rel=1e-6)
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "factor"), [(10.0, 0.5, 2.96), (1.256, 1e-30, 1.544)])
+def test_the_noise_that_one_step_needs_for_large_n(epsilon, delta, factor):
+    """As n grows (1 + (e^x − 1)/n is e^ε for the lemma's ε at x = ε̃, and δ/n is allowed): the Gaussian mechanism's.
+
+    So σ = 2L/μ with ``Φ(μ/2 − ε̃/μ) − e^ε̃ Φ(−μ/2 − ε̃/μ) = δ`` (Balle and Wang 2018, Theorem 8).
+    """
+
+    def excess(mu):
+        return (
+            norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon + norm.logcdf(-mu / 2 - epsilon / mu)) - delta
+        )
+
+    limit = 2 / brentq(excess, 0.01, 50, xtol=1e-14) * epsilon / math.sqrt(-3 * math.log(delta))
+    assert limit == pytest.approx(factor, abs=0.002)
+    n, m = RARE
+    place = {"epsilon_tilde": Fraction(epsilon), "delta": Fraction(delta)}
+    found = sufficient_factor(adjacency=Adjacency.REPLACE_ONE, n=n, m=m, **place)
+    assert found == pytest.approx(limit, rel=1e-3)
+    assert found < limit

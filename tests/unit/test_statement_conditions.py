@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from dpsco_verify.algorithm import Averaging, private_sgd
 from dpsco_verify.evidence import Verdict
 from dpsco_verify.papers.arora2020.output import statement as output
 from dpsco_verify.papers.arora2020.regret import statement as regret
@@ -97,3 +100,75 @@ def test_one_run_that_differs_leaves_the_output_undecided(consistent, verdict):
     work = output.Work(runs="runs", exact=None)
     found = statement.conclude(statement.readings[1], None, work, {"runs": runs})
     assert found.verdict is verdict
+
+
+def transcript(run, **changes):
+    return replace(run, transcript=replace(run.transcript, **changes))
+
+
+LITERAL, CORRECTED = Averaging.DATA_INDICES, Averaging.FRESH_TIMES
+DEFINED, UNDEFINED = 9, 0  # runs on 16 points without and with an index beyond the end
+NEITHER, NOT_LITERAL, NOT_CORRECTED = (False, False), (False, True), (True, False)
+# What is done to the run with which averaging, and which of the two then no longer agree with the transcript.
+WRONG = {
+    "an index beyond the end more": (LITERAL, lambda run: replace(run, undefined_indices=(99,)), NOT_LITERAL),
+    "no average of what is there": (LITERAL, lambda run: replace(run, output=None), NOT_LITERAL),
+    "another average over indices": (
+        LITERAL,
+        lambda run: replace(run, output=run.output + 1e-10),
+        NOT_LITERAL,
+    ),
+    "no transcript of the literal run": (LITERAL, lambda run: replace(run, transcript=None), NEITHER),
+    "another average over times": (
+        CORRECTED,
+        lambda run: replace(run, output=run.output + 1e-10),
+        NOT_CORRECTED,
+    ),
+    "no average over times": (CORRECTED, lambda run: replace(run, output=None), NEITHER),
+    "no transcript": (CORRECTED, lambda run: replace(run, transcript=None), NEITHER),
+    "a fresh time after the end": (
+        CORRECTED,
+        lambda run: replace(run, iterations=run.iterations - 1),
+        NOT_CORRECTED,
+    ),
+    "no iterate after the last pass": (
+        CORRECTED,
+        lambda run: replace(run, iterations=run.iterations + 1),
+        NOT_CORRECTED,
+    ),
+    "other iterates": (
+        CORRECTED,
+        lambda run: transcript(run, iterates=run.transcript.iterates + 1e-10),
+        NEITHER,
+    ),
+}
+
+
+def one_run(monkeypatch, run, averaging, change):
+    """Return what is found in a run on 16 points, after a change of the one with this averaging."""
+
+    def changed(data, *, options, **others):
+        found = private_sgd(data, options=options, **others)
+        return change(found) if options.averaging is averaging else found
+
+    monkeypatch.setattr(output, "private_sgd", changed)
+    return output._one_run(16, 0, "x", run)
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_run_that_is_not_what_its_transcript_says_does_not_count(monkeypatch, wrong):
+    averaging, change, agrees = WRONG[wrong]
+    found = one_run(monkeypatch, DEFINED, averaging, change)
+    assert found[:3] == (*agrees, False)
+
+
+def test_an_average_of_what_is_not_there_does_not_count(monkeypatch):
+    given = one_run(monkeypatch, UNDEFINED, LITERAL, lambda run: replace(run, output=np.zeros(1)))
+    unnamed = one_run(monkeypatch, UNDEFINED, LITERAL, lambda run: replace(run, undefined_indices=()))
+    assert given[:3] == unnamed[:3] == (False, True, True)
+
+
+def test_honest_runs_agree_with_their_transcripts():
+    seen = [output._one_run(n, 0, "x", run) for n in (2, 3, 16) for run in (DEFINED, UNDEFINED)]
+    assert [found[:2] for found in seen] == [(True, True)] * 6
+    assert [found[2] for found in seen[-2:]] == [False, True]

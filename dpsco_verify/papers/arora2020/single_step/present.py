@@ -27,6 +27,9 @@ SIGMA_PLACES = (
 )
 """The (ε̃, δ) at which the smallest sufficient σ is reported: the usual ones, and two that need more."""
 
+RARE = (10**6, 1)
+"""n and m with sampling so rare that what is needed is within 0.1 % of its limit for large n."""
+
 
 def sigma_table(rows: list[tuple[int, int, Fraction, Fraction, float]], *, exact: bool) -> Table:
     """Return the table of the smallest σ that would make the lemma's conclusion hold."""

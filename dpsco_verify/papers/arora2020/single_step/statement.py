@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -27,7 +28,7 @@ from dpsco_verify.papers.arora2020.single_step.exact import (
 )
 from dpsco_verify.papers.arora2020.single_step.proof import DELTA_MAX, EPSILON_MAX, proof_steps
 from dpsco_verify.papers.arora2020.single_step.readings import DISCREPANCIES, LEMMA, READINGS, Lemma
-from dpsco_verify.papers.arora2020.single_step.work import WORK, panels, points
+from dpsco_verify.papers.arora2020.single_step.work import WORK, Batches, panels, points
 from dpsco_verify.store import EValue, null_name
 
 Panel = tuple[int, int]
@@ -75,13 +76,15 @@ class SingleStep:
                 },
                 cost=len(work.epsilons) * len(work.deltas) * (2e-2 if m > 1 else 5e-3),
             )
-            for eps, delta in present.SIGMA_PLACES:
-                sigmas[(n, m), (eps, delta)] = units.add(
-                    f"sigma/n={n},m={m},eps={eps},delta={delta}",
-                    sufficient_factor,
-                    {"adjacency": lemma.adjacency, "n": n, "m": m, "epsilon_tilde": eps, "delta": delta},
-                    cost=0.05,
-                )
+        # What is needed grows with n, to its limit for sampling that is rare; for m = 1 it costs next to nothing.
+        rare = () if lemma.batches is Batches.MINI else (present.RARE,)
+        for (n, m), (eps, delta) in itertools.product(dict.fromkeys((*maps, *rare)), present.SIGMA_PLACES):
+            sigmas[(n, m), (eps, delta)] = units.add(
+                f"sigma/n={n},m={m},eps={eps},delta={delta}",
+                sufficient_factor,
+                {"adjacency": lemma.adjacency, "n": n, "m": m, "epsilon_tilde": eps, "delta": delta},
+                cost=0.05,
+            )
         audited = points(lemma.places, context.profile, factor=float(lemma.noise_factor))
         names = [str(k) for k in range(len(audited))]
         levels = context.levels(names, accumulated=names)
