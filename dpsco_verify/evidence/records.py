@@ -37,6 +37,7 @@ class ContradictionError(InputError):
 
 
 WHOLE_RANGE = "all that the reading states"
+WORST_CASE = "the worst case or its limit"
 
 
 class Sharpness(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -55,6 +56,8 @@ class Sharpness(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Where: the range, the grid or the place. None where `holds_with` is.
     needed
         What is needed at least: every value stronger than this was shown, or found, to fail. None where none was.
+    at
+        Where: the place or the instance. None where `needed` is.
     larger_is_stronger
         Whether a larger value says more, as for the end of a range; for most constants a smaller one does.
     how
@@ -66,6 +69,7 @@ class Sharpness(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
     holds_with: float | None
     over: str | None = WHOLE_RANGE
     needed: float | None
+    at: str | None = WORST_CASE
     larger_is_stronger: bool = False
     how: str
 
@@ -84,6 +88,12 @@ class Sharpness(Figures, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise InputError(
                 f"over={self.over!r} of {self.constant!r} does not say where {self.holds_with!r} was proven; "
                 "name the range"
+            )
+        if self.needed is None:
+            msgspec.structs.force_setattr(self, "at", None)
+        elif not self.at:
+            raise InputError(
+                f"at={self.at!r} of {self.constant!r} does not say where {self.needed!r} is needed; name the place"
             )
         super().__post_init__()  # afterwards: two values that contradict each other may round to one
 

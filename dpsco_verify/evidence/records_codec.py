@@ -30,7 +30,7 @@ OWN_WORDS: Mapping[Verdict, AuditVerdict] = {
 _WRITTEN = {verdict.value: word.value for verdict, word in OWN_WORDS.items()}
 _READ = {word: verdict for verdict, word in _WRITTEN.items()}
 _OLDEST = 4
-"""Version 4 differs in these words alone; it is read as if it had them."""
+"""Version 4 has other words here, and says in prose alone where a constant needs what it does."""
 
 
 def _plain(value: object) -> bool | int | float:
@@ -60,6 +60,18 @@ def _in_words(data: bytes, words: Mapping[str, str]) -> bytes:
             said = {name: finding.get(name) for name in ("verdict", "expected")}
             finding |= {name: words.get(word, word) for name, word in said.items() if isinstance(word, str)}
     return msgspec.json.encode(tree)
+
+
+def _give_places(item: object) -> None:
+    """Let what a constant needs have a place in a record of version 4: where its prose says."""
+    if isinstance(item, dict):
+        if {"holds_with", "needed"} <= item.keys():
+            item.setdefault("at", "the place told beside it")
+        for value in item.values():
+            _give_places(value)
+    elif isinstance(item, list):
+        for value in item:
+            _give_places(value)
 
 
 def _one_line(error: Exception) -> str:
@@ -106,6 +118,10 @@ def decode(data: bytes) -> AuditRecord:
         # The version first: a record of another version would fail at some field, with a misleading message.
         head = msgspec.json.decode(data, type=_Head)
         _require_version(head.schema_version, oldest=_OLDEST)
+        if head.schema_version == _OLDEST:
+            tree = msgspec.json.decode(data)
+            _give_places(tree)
+            data = msgspec.json.encode(tree)
         record = _decoder.decode(data if head.papers else _in_words(data, _READ))
         return msgspec.structs.replace(record, schema_version=SCHEMA_VERSION)
     except InputError:

@@ -84,7 +84,7 @@ def repaired(sharpness: Sharpness) -> str:
     )
     if sharpness.needed is not None:
         bound = "at most" if sharpness.larger_is_stronger else "at least"
-        parts.append(f"needed {bound} {format_scalar(sharpness.needed)}")
+        parts.append(f"needed {bound} {format_scalar(sharpness.needed)} at {sharpness.at}")
     return ", ".join(parts)
 
 

@@ -61,14 +61,15 @@ def constant_blocks(record: AuditRecord, to: Callable[[Finding, str], str]) -> l
             *(escape(format_scalar(value)) for value in (s.claimed, s.holds_with)),
             escape(shorten(s.over, 160)) if s.over else format_scalar(None),
             escape(format_scalar(s.needed)),
+            escape(shorten(s.at, 160)) if s.at else format_scalar(None),
             "larger" if s.larger_is_stronger else "smaller",
         )
         for finding, s in shown[:_MOST_CONSTANTS]
     ]
-    header = ("Reading", "Constant", "Claimed", "Holds with", "Over", "Needed", "Stronger is")
+    header = ("Reading", "Constant", "Claimed", "Holds with", "Over", "Needed", "At", "Stronger is")
     blocks = [
         escape(errata.CONSTANTS_MEANING),
-        table(header, rows, right=(False, False, True, True, False, True)),
+        table(header, rows, right=(False, False, True, True, False, True, False)),
     ]
     if len(shown) > len(rows):
         blocks.append(f"*{count(len(shown) - len(rows), 'more')} left out for size.*")

@@ -186,7 +186,13 @@ def finding(id_, reading, verdict, expected, *, text="plain", **changes):
 def erratum(consequence, *, text="plain"):
     """An erratum with every part filled in."""
     sharpness = Sharpness(
-        constant=f"2 {text}", claimed=2.0, holds_with=2.75, over=f"n ≥ 16: {text}", needed=2.25, how=text
+        constant=f"2 {text}",
+        claimed=2.0,
+        holds_with=2.75,
+        over=f"n ≥ 16: {text}",
+        needed=2.25,
+        at=f"n = 16: {text}",
+        how=text,
     )
     return Erratum(
         paper="uthor2020",

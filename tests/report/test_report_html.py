@@ -200,8 +200,8 @@ def test_a_reading_has_all_its_parts(plain, plain_page):
         "3 discrepancies were found: 1 changes a guarantee, 1 changes a constant, 1 changes nothing.",
         "What is wrong is plain",
         "Thm 4.1 plain, lines 12, 345 of the LaTeX source",
-        "claimed 2, holds with 2.75 over n ≥ 16: plain, needed at least 2.25",
-        "no value is proven to hold, needed at most 7",
+        "claimed 2, holds with 2.75 over n ≥ 16: plain, needed at least 2.25 at n = 16: plain",
+        "no value is proven to hold, needed at most 7 at the worst case or its limit",
     ):
         assert part in plain_page.words
     for part in ("take n = 64", "worst n 64", "1.25×10⁻⁷ nats plain note: plain", "holds yes", "none —"):

@@ -111,10 +111,10 @@ def test_the_content_is_that_of_the_page(plain, nasty):
         "dpsco-verify audit --select tail/refuted plain",
         "3 discrepancies were found: 1 changes a guarantee, 1 changes a constant, 1 changes nothing.",
         "Thm 4.1 plain, lines 12, 345 of the LaTeX source",
-        "claimed 2, holds with 2.75 over n ≥ 16: plain, needed at least 2.25",
+        "claimed 2, holds with 2.75 over n ≥ 16: plain, needed at least 2.25 at n = 16: plain",
         "tail#step (in 2 readings)",
         "not verified in this run: utility/diameter",
-        "no value is proven to hold, needed at most 7",
+        "no value is proven to hold, needed at most 7 at the worst case or its limit",
     ):
         assert part in words
     words = shown(render(nasty))

@@ -130,3 +130,16 @@ def test_a_record_of_the_version_before_is_read(plain):
             InputError, match=f"schema_version={version} is not a version that this program reads"
         ):
             decode(json.dumps(document | {"schema_version": version}).encode())
+
+
+def test_where_a_constant_of_the_version_before_needs_what_it_does_is_told_in_its_prose(plain):
+    document = json.loads(encode(plain)) | {"schema_version": 4}
+    constants = [sharpness for claim in document["claims"] for sharpness in claim["sharpness"]]
+    constants += [each["sharpness"] for erratum in document["errata"] for each in erratum["constants"]]
+    places = {sharpness.pop("at") for sharpness in constants}
+    assert len(places) > 1
+    read = decode(json.dumps(document).encode())
+    found = [sharpness for claim in read.claims for sharpness in claim.sharpness]
+    found += [each.sharpness for erratum in read.errata for each in erratum.constants]
+    assert {sharpness.at for sharpness in found} <= {"the place told beside it", None}
+    assert all((sharpness.at is None) == (sharpness.needed is None) for sharpness in found)

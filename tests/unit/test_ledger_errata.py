@@ -8,6 +8,7 @@ import pytest
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import (
     WHOLE_RANGE,
+    WORST_CASE,
     Consequence,
     ContradictionError,
     Finding,
@@ -157,3 +158,13 @@ def test_a_value_that_holds_says_where():
             msgspec.structs.replace(whole, over=silent)
     # What does not hold holds nowhere.
     assert msgspec.structs.replace(whole, holds_with=None).over is None
+
+
+def test_what_is_needed_says_where():
+    whole = Sharpness(constant="2", claimed=2.0, holds_with=None, needed=1.5, how="")
+    assert whole.at == WORST_CASE
+    assert msgspec.structs.replace(whole, at="n = 16").at == "n = 16"
+    for silent in ("", None):
+        with pytest.raises(InputError, match=r"does not say where 1\.5 is needed; name the place"):
+            msgspec.structs.replace(whole, at=silent)
+    assert msgspec.structs.replace(whole, needed=None, at="n = 16").at is None

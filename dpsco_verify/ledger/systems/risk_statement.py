@@ -196,6 +196,7 @@ class RiskClaim:
         rejected = [m for m in found.values() if m.rejected]
         detectable = [m.mdv for m in found.values() if m.mdv is not None]
         top = max(found.values(), key=lambda m: m.mean)
+        highest = max(found.values(), key=lambda m: m.low)
         decision = Decision(
             verdict=Verdict.NOT_REFUTED if detectable else Verdict.INCONCLUSIVE,
             summary=f"no violation was found; the largest mean is {top.mean:.3g} of the bound, and an excess of "
@@ -209,7 +210,8 @@ class RiskClaim:
                     constant="1, the factor of the bound",
                     claimed=1.0,
                     holds_with=None,
-                    needed=max(0.0, *(m.low for m in found.values())),
+                    needed=max(0.0, highest.low),
+                    at=f"{highest.instance}, n = {highest.n}",
                     how="by samples, which prove no value; needed is the largest lower confidence bound",
                 ),
             ),

@@ -288,12 +288,14 @@ def sharpness(slacks: Sequence[Slack], *, constant: str, claimed: float, on: On,
     factors = [s.on(on) for s in slacks]
     known = [claimed * f.proven for f in factors if f.proven is not None]
     least, most = (end(s.place.n for s in slacks) for end in (min, max))
-    fails = [claimed * f for f in (_larger(f.refuted, f.shown) for f in factors) if f is not None]
+    found = [(_larger(f.refuted, f.shown), s.place.n) for s, f in zip(slacks, factors, strict=True)]
+    fails, n = max(((claimed * f, n) for f, n in found if f is not None), default=(None, None))
     return Sharpness(
         constant=constant,
         claimed=claimed,
         holds_with=max(known) if known and len(known) == len(factors) else None,
-        needed=max(fails) if fails else None,
+        needed=fails,
+        at=f"{where}, n = {n}",
         over=f"the table of slack: {where}, n from {least} to {most}",
         how="by the bound on a whole run, whatever is seen of it; needed with the pattern of repeats shown",
     )

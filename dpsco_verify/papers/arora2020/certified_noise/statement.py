@@ -161,6 +161,7 @@ class _CertifiedNoise(PrivacyStatement[None, tuple[Noise, ...]]):
                     holds_with=None if open_ else first.sigma,
                     over=first.words,
                     needed=first.failing,
+                    at=first.words,
                     how=f"by the bounds from both sides; {self.refuted_by}",
                 ),
             ),

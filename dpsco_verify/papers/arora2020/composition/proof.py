@@ -70,6 +70,7 @@ def drift_sharpness() -> Sharpness:
         holds_with=float(ratio.upper()),
         over="n ≥ 16 and ε̃ ≤ 1.256",
         needed=float(ratio.lower()),
+        at="n = 16 and ε̃ = 1.256",
         how="of the drift term that the proof arrives at: ε₀ε₁n²/ε̃² rises with ε̃ and falls with n, here at "
         "ε̃ = 1.256, n = 16",
     )

@@ -185,8 +185,8 @@ def _noise_sharpness(slacks: Sequence[Slack], near_one: Sequence[Slack] | None) 
         claimed=constant,
         holds_with=None,
         needed=max(refuted, default=None),
-        how="what is needed at n = 16, τ = 1, δ = 0.99 and the largest ε̃ by the first increment; as δ → 1 no c is "
-        "enough, since σ vanishes",
+        at="n = 16, τ = 1, δ = 0.99 and the largest ε̃",
+        how="what is needed by the first increment; as δ → 1 no c is enough, since σ vanishes",
     )
 
 

@@ -146,7 +146,8 @@ class ExpLinearStatement(OneUnit[None, Range]):
                     claimed=float(self.factor),
                     holds_with=found.ratio[1],
                     needed=found.ratio[0],
-                    how="an enclosure of (e^x − 1)/x at the end of the range",
+                    at="the end of the range",
+                    how="an enclosure of (e^x − 1)/x there",
                 ),
                 Sharpness(
                     constant="1.256, the end of the range",

@@ -184,6 +184,7 @@ class FreshSum(OneUnit[Factor, list[Instance]]):
             note=f"the factor on n that makes it hold: |F_τ|/n at n = {worst.n}; it tends to 1/2",
         )
         level = worst.risk
+        fewest = min(found, key=lambda i: i.ratio * i.points / i.n)
         return Decision(
             verdict=Verdict.REFUTED,
             summary="only about half of the points have been seen at the stop, so a constant loss falls short by half",
@@ -197,7 +198,8 @@ class FreshSum(OneUnit[Factor, list[Instance]]):
                     constant="1 in front of n",
                     claimed=1.0,
                     holds_with=0.5 if all(2 * i.points >= i.n for i in found) else None,
-                    needed=min(float(i.ratio * i.points / i.n) for i in found),
+                    needed=float(fewest.ratio * fewest.points / fewest.n),
+                    at=f"{fewest.name}, n = {fewest.n}",
                     larger_is_stronger=True,
                     how="|F_τ| is at least n/2 for every n; what cannot be exceeded by the instances evaluated",
                 ),
@@ -228,6 +230,7 @@ def _corrected(
                 claimed=1.0,
                 holds_with=1.0,
                 needed=float(smallest.ratio),
+                at=f"{smallest.name}, n = {smallest.n}",
                 larger_is_stronger=True,
                 how="by the tower rule and Jensen's inequality; a constant loss allows no more",
             ),

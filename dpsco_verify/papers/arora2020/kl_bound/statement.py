@@ -129,8 +129,8 @@ class KlBound(OneUnit[None, list[Ratio]]):
                     claimed=float(self.constant),
                     holds_with=limit,
                     needed=float(self.constant) * worst.ratio[0],
-                    how="by the closed form for every ε; what is needed by randomised response at "
-                    f"ε = {worst.epsilon:.3g}",
+                    at=f"randomised response, ε = {worst.epsilon:.3g}",
+                    how="by the closed form for every ε",
                 ),
             ),
             witness=KlConstant(constant=str(self.constant)),

@@ -120,8 +120,8 @@ def _sharpness(proven: float) -> Sharpness:
         claimed=None,
         holds_with=_NOISE * proven,
         needed=needed,
-        how="by a careful proof for any start; needed by the drift from the far end of W at "
-        f"n = {n}, δ = {delta:g}, ε = 1/(2√n), d = 1",
+        at=f"the drift from the far end of W, n = {n}, δ = {delta:g}, ε = 1/(2√n), d = 1",
+        how="by a careful proof for any start",
     )
 
 

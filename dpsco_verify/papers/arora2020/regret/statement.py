@@ -205,9 +205,12 @@ def _sharpness(claimed: Fraction, kappa: float, noisy: Member, proven: Fraction 
         claimed=float(claimed),
         holds_with=None if proven is None else float(proven),
         needed=silent.ratio,
+        at=f"the drift at n = {silent.n}"
+        if proven is not None
+        else f"n = {silent.n}, σ = {float(silent.sigma):g} L",
         how="no constant is enough: what is needed grows like √n as L and σ shrink"
         if proven is None
-        else f"by a careful proof for every n ≥ 2; what is needed by the drift at n = {silent.n}, in closed form",
+        else "by a careful proof for every n ≥ 2; what is needed in closed form",
     )
 
 

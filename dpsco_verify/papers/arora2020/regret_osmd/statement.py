@@ -209,7 +209,8 @@ def _sharpness(point: DualPoint, steps: Sequence[Step], verdict: Verdict) -> Sha
             claimed=1.0,
             holds_with=None,
             needed=max(s.regret / s.literal for s in steps),
-            how="by a single step with the entropy; it grows with the gradient without limit",
+            at="a single step with the entropy",
+            how="it grows with the gradient without limit",
         )
     return Sharpness(
         constant="1 in front of the bound",
@@ -217,7 +218,8 @@ def _sharpness(point: DualPoint, steps: Sequence[Step], verdict: Verdict) -> Sha
         holds_with=1.0 if verdict is Verdict.HOLDS_ON_GRID else None,
         over="the paths of the grid",
         needed=min(1.0, max(s.regret / s.corrected for s in steps)),
-        how="path by path; what is needed by a single step",
+        at="a single step",
+        how="path by path",
     )
 
 

@@ -158,12 +158,8 @@ def _sharpness(proven: float, distance_factor: float) -> tuple[Sharpness, ...]:
             claimed=float(second),
             holds_with=NOISE * proven,
             needed=None if found is None else found[0],
-            how="by a careful proof"
-            + (
-                ""
-                if found is None
-                else f"; what is needed beside the {first} by the drift at n = {found[1]}, δ = {found[2]:g}"
-            ),
+            at=None if found is None else f"the drift, beside the {first}, n = {found[1]}, δ = {found[2]:g}",
+            how="by a careful proof",
         ),
     )
 

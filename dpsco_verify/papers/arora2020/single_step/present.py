@@ -153,15 +153,14 @@ def sharpness(
         else "no factor is enough: as δ → 1 the noise vanishes, while what is claimed stays below m/n"
     )
     if exact is not None:
-        how += (
-            f"; what is needed at n = {exact[0]}, ε̃ = {float(exact[2]):g}, δ = {float(exact[3]):g}, exactly"
-        )
+        how += "; what is needed at the one place, exactly"
     return Sharpness(
         constant=f"{float(factor):g} on σ",
         claimed=float(factor),
         holds_with=float(factor) if certified else None,
         # bisection leaves a relative error of 1e-9 above the exact factor
         needed=None if exact is None else exact[4] * (1.0 - 2e-9),
+        at=None if exact is None else f"n = {exact[0]}, ε̃ = {float(exact[2]):g}, δ = {float(exact[3]):g}",
         how=how,
     )
 

@@ -13,13 +13,16 @@ from dpsco_verify.papers.arora2020.stopping_tail.readings import StoppingTime
 
 def sharpness(tails: list[Tail], exponent: float | None) -> Sharpness:
     """Return how small c may be in ``2e^{−n/c}``; the exact tail at n needs ``c ≥ n/log(2/P)``."""
-    sure = [tail.n / -math.log(tail.probability * (1.0 - tail.relative_error) / 2.0) for tail in tails]
+    needed, n = max(
+        (tail.n / -math.log(tail.probability * (1.0 - tail.relative_error) / 2.0), tail.n) for tail in tails
+    )
     how = f"what is needed by the exact tails for n = {tails[0].n} to {tails[-1].n}"
     return Sharpness(
         constant="16 in e^{−n/16}",
         claimed=16.0,
         holds_with=None if exponent is None else 1.0 / exponent,
-        needed=max(sure),
+        needed=needed,
+        at=f"n = {n}",
         how=f"{how}; no c is enough for this rule, under which the tail tends to 1"
         if exponent is None
         else f"by Janson's bound for all n ≥ 16, without the factor 2; {how}",

@@ -35,9 +35,9 @@ def sharpness(
         # Samples refuted what is proven of the algorithm: they are of another one, of which nothing is proven.
         proven = None
     drift = found if proven is None and found is not None else silent_drift(distance_factor)
-    needed = {f"by the drift at n = {drift.n}, σ = {float(drift.sigma):g} L, in closed form": drift.ratio}
+    needed = {f"the drift at n = {drift.n}, σ = {float(drift.sigma):g} L, in closed form": drift.ratio}
     for m in measured:
-        where = f"by the lower confidence bound on {m.instance} at n = {m.n}, σ = {m.sigma:g} L"
+        where = f"the lower confidence bound on {m.instance} at n = {m.n}, σ = {m.sigma:g} L"
         needed[where] = m.low
     where = max(needed, key=needed.__getitem__)
     if proven is not None:
@@ -51,7 +51,8 @@ def sharpness(
         claimed=claimed,
         holds_with=proven,
         needed=needed[where],
-        how=f"{proof}; what is needed {where}",
+        at=where,
+        how=proof,
     )
 
 

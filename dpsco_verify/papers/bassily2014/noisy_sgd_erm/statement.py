@@ -175,5 +175,6 @@ def _sharpness(found: GridBounds, *, holds: bool) -> Sharpness:
         holds_with=NOISE * found.proven**2 if found.proven is not None and holds else None,
         over=str(found.sharp),
         needed=NOISE * found.failing**2 if found.failing is not None else None,
+        at=str(found.sharp),
         how="by the two bounds at the one place; on the grid with 32",
     )

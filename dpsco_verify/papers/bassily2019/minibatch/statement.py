@@ -79,6 +79,7 @@ class _Minibatch(PrivacyStatement[Scope, GridBounds]):
         holds = all(p.holds for p in value.points)
         scope = reading.parameters
         n, d, epsilon = scope.places[Profile.QUICK][0]
+        place = f"n = {n}, d = {d}, ε = {epsilon:g}, δ = {value.points[0].claimed:.4g}"
         return Decision(
             verdict=Verdict.HOLDS_ON_GRID if holds else Verdict.INCONCLUSIVE,
             summary=f"holds at all {len(value.points)} points, with δ at most "
@@ -92,8 +93,9 @@ class _Minibatch(PrivacyStatement[Scope, GridBounds]):
                     constant="8 in σ²",
                     claimed=NOISE * scope.factor**2,
                     holds_with=NOISE * (scope.factor * value.proven) ** 2 if holds else None,
-                    over=f"n = {n}, d = {d}, ε = {epsilon:g}, δ = {value.points[0].claimed:.4g}",
+                    over=place,
                     needed=NOISE * (scope.factor * value.failing) ** 2 if value.failing is not None else None,
+                    at=place,
                     how=f"by the two bounds at the one place; on the grid with {NOISE * scope.factor**2:g}",
                 ),
             ),
@@ -132,7 +134,8 @@ class _Minibatch(PrivacyStatement[Scope, GridBounds]):
                     claimed=NOISE,
                     holds_with=None,
                     needed=None if needed is None else NOISE * needed**2,
-                    how=f"needed at n = {n}, d = {dimension}, ε = {epsilon:g}, δ = 10⁻⁶",
+                    at=f"n = {n}, d = {dimension}, ε = {epsilon:g}, δ = 10⁻⁶",
+                    how="by the bound from below at the one place",
                 ),
             ),
             witness=witness,

@@ -136,6 +136,7 @@ def _refuted(claim: str, reading: str) -> Decision:
                 claimed=float(NOISE),
                 holds_with=None,
                 needed=float(NOISE * L),
+                at=f"L = {L}",
                 how=f"2L is enough and needed; here at L = {L}",
             ),
         ),

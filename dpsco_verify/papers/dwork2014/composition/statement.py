@@ -143,16 +143,16 @@ class AdvancedComposition(ExactStatement[DeltaPrime]):
                     claimed=float(self.spread),
                     holds_with=2.0,
                     needed=studied.spread,
-                    how="by Hoeffding's inequality; needed by 10^18 answers of 10^(−9)-DP randomised response and "
-                    "a δ' far out in the tail",
+                    at="10^18 answers of 10^(−9)-DP randomised response, a δ' far out in the tail",
+                    how="by Hoeffding's inequality",
                 ),
                 Sharpness(
                     constant="1 in 1·kε(e^ε − 1)",
                     claimed=float(self.drift),
                     holds_with=0.5,
                     needed=studied.drift,
-                    how="by tanh(ε/2) ≤ (e^ε − 1)/2; needed by 10^18 answers of 10^(−5)-DP randomised response at "
-                    "δ' = 1/2, with the 2 as it is",
+                    at="10^18 answers of 10^(−5)-DP randomised response, δ' = 1/2, with the 2 as it is",
+                    how="by tanh(ε/2) ≤ (e^ε − 1)/2",
                 ),
             ),
             evidence={
@@ -238,9 +238,9 @@ class AdvancedCompositionCorollary(ExactStatement[DeltaPrime]):
                     claimed=float(self.delta_max),
                     holds_with=0.7,
                     needed=studied.delta,
+                    at=f"{studied.k} answers of randomised response, ε' = 0.99",
                     larger_is_stronger=True,
-                    how=f"by Theorem 3.20; false at this δ' for {studied.k} answers of randomised response, ε' = "
-                    "0.99",
+                    how="by Theorem 3.20; false at this δ'",
                 ),
             ),
             proof_steps=steps,

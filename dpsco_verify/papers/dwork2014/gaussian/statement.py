@@ -182,9 +182,9 @@ class GaussianMechanism(ExactStatement[Fraction | None]):
             claimed=end,
             holds_with=float(WIDER) if studied.wider_holds else 1.0,
             needed=float(FAILING_EPSILON) if studied.edge_excess > self.factor else None,
+            at=f"c = {float(FAILING_C)}, δ = 1.25e^(−c²/2) = {1.25 * math.exp(-(float(FAILING_C) ** 2) / 2):.3f}",
             larger_is_stronger=True,
-            how=f"by the partition of all c; needed at c = {float(FAILING_C)}, δ = 1.25e^(−c²/2) = "
-            f"{1.25 * math.exp(-(float(FAILING_C) ** 2) / 2):.3f}",
+            how="by the partition of all c",
         )
         if reading.parameters > 1:
             return Case(
@@ -202,8 +202,8 @@ class GaussianMechanism(ExactStatement[Fraction | None]):
                     claimed=float(self.factor),
                     holds_with=float(LEAST_FACTOR) if studied.factor_holds else float(self.factor),
                     needed=studied.factor_needed,
-                    how="for ε ≤ 1 and all δ ≤ 1, by the partition of all c; needed at ε = 1, c = "
-                    f"{float(WORST_C)}, a δ close to 1",
+                    at=f"ε = 1, c = {float(WORST_C)}, a δ close to 1",
+                    how="for ε ≤ 1 and all δ ≤ 1, by the partition of all c",
                 ),
                 range_of_epsilon,
             ),

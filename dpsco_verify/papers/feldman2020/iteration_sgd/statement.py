@@ -157,6 +157,7 @@ def _refuted(claim: str, reading: str) -> Decision:
                 claimed=None,
                 holds_with=2.0,
                 needed=float(_STEP.factor),
+                at=f"a Huber loss, d = {_STEP.dimension}, ε = {_STEP.epsilon}, δ = {_STEP.delta}",
                 larger_is_stronger=True,
                 how="non-expansive up to 2; refuted at the value needed",
             ),

@@ -104,6 +104,7 @@ class PhasedSgdPrivacy(_Phased):
         claimed=float(NOISE),
         holds_with=2.0,
         needed=2.0 * (1.0 - 1.0 / POINTS),
+        at=f"a linear loss whose first point of {POINTS} is replaced",
         how=f"by non-expansive steps; needed by a linear loss whose first point of {POINTS} is replaced, where "
         "each release is exactly Gaussian",
     )
