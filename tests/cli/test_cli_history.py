@@ -183,3 +183,14 @@ def test_looking_changes_nothing(store):
     run("history", "--store", str(store))
     assert store.read_bytes() == before
     assert [path.name for path in store.parent.iterdir()] == [store.name]
+
+
+def test_one_run_has_no_changes(tmp_path):
+    path = tmp_path / "store"
+    with EvidenceStore(path) as kept:
+        one = kept.begin_run(profile="quick", seed=0)
+        kept.finish_run(one, exit_code=0, results=record(claim("a/x", "refuted")))
+    shown = run("history", "--store", str(path)).stdout
+    assert "Claims" in shown
+    assert "Changes" not in shown
+    assert "Nothing changed" not in shown

@@ -96,6 +96,7 @@ def test_what_one_run_refuses_many_refuse_in_the_same_words(potential, convex_se
     chosen = {"potential": potential, "convex_set": convex_set, "step_size": 1.0}
     with pytest.raises(InputError) as alone:
         mirror_descent(gradient, **chosen)
-    with pytest.raises(InputError) as together:
-        mirror_descent([np.zeros((2, 2)), gradient], **chosen)
-    assert str(together.value) == str(alone.value)
+    for runs in ([np.zeros((2, 2)), gradient], [gradient, np.zeros((2, 2))]):
+        with pytest.raises(InputError) as together:
+            mirror_descent(runs, **chosen)
+        assert str(together.value) == str(alone.value)

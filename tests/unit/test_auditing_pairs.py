@@ -112,6 +112,7 @@ STRANGERS = [
     ("replace-one", np.ones(2), np.ones(2, int), "d has dtype float64 and d_prime int64"),
     ("replace-one", ROWS, ROWS[:, :2], r"d.shape=\(4, 3\) and d_prime.shape=\(4, 2\) differ beyond the first"),
     ("replace-one", TABLE, TABLE.rename(columns={"age": "years"}), r"columns \['age', .* d_prime \['years'"),
+    ("replace-one", TABLE.rename(columns={"age": "years"}), TABLE, r"columns \['years', .* d_prime \['age'"),
     ("replace-one", TABLE, TABLE.astype({"age": float}), "column 'age' of d has dtype int64"),
     ("replace-one", TABLE, TABLE["age"], "of type table and d_prime of type series"),
     ("replace-one", 3.0, 4.0, "d of type float is not a sequence of records"),

@@ -82,3 +82,15 @@ def test_numbers_beyond_the_doubles_and_signalling_nans_are_outputs():
 
 def test_bare_whole_numbers_are_no_keys():
     assert labels_of([3, 1, 2]) == amounts_of([3, 1, 2]) == {}
+
+
+def test_the_numbers_beside_a_key_are_its_own():
+    """Of a record by its key among the others', and of each record by itself, where a key has its place, too."""
+    numbers = {"number 1 beside 'b'": 1.5, "number 2 beside 'b'": 3.0, "number 1 beside 'a'": 7.0}
+    among = {f"{name} in the output": value for name, value in numbers.items()}
+    by_itself = {f"{name} in a member of the output": value for name, value in numbers.items()}
+    places = {"place of 'b' in the output": 1.0, "place of 'a' in the output": 2.0}
+    own_places = dict.fromkeys(
+        ("place of 'b' in a member of the output", "place of 'a' in a member of the output"), 1.0
+    )
+    assert amounts_of([("b", 1.5, 3), ("a", 7)]) == among | by_itself | places | own_places

@@ -200,3 +200,13 @@ def test_an_outcome_of_one_run_in_fifty_is_found_at_the_default(seed):
 
     result = audit(sometimes, 0.0, 1.0, epsilon=1.0, seed=seed)
     assert result.verdict is AuditVerdict.VIOLATED, result.summary
+
+
+def test_the_standard_error_of_remoteness_by_hand():
+    """s/(e^ε q(1 − q)√n), ``s² = p(1 − p) + e^{2ε} q(1 − q)``, with one occurrence more in q."""
+    p, q, n_p, n_q = np.array([0.3, 0.6]), np.array([0.1, 0.2]), 400, 250
+    error = remoteness(p, q, [Order(0.5, 0.01), Order(2.0, 0.0)], n_p, n_q, reach=0.1)[1]
+    q = q + 1 / n_q
+    for row, factor in zip(error, np.exp([0.5, 2.0]), strict=True):
+        s = np.sqrt(p * (1 - p) + factor**2 * q * (1 - q))
+        np.testing.assert_allclose(row, s / (factor * q * (1 - q) * math.sqrt(n_q)), rtol=1e-13)

@@ -43,7 +43,7 @@ from dpsco_verify.papers.arora2020.utility.certificates import (
 from dpsco_verify.papers.bassily2014.noisy_sgd_erm.certificates import NoisySgdViolation
 from dpsco_verify.papers.bassily2019.minibatch.certificates import MinibatchViolation
 from dpsco_verify.papers.feldman2020.iteration_sgd.certificates import IterationStepViolation
-from dpsco_verify.papers.feldman2020.phased.certificates import PhasedErmNoise
+from dpsco_verify.papers.feldman2020.phased.certificates import PhasedErmNoise, PhasedSgdNoise
 
 PUSH = 1 / (4 * math.sqrt(2 * math.pi))
 """η E[N⁺] at n = 4 and σ = 1, where η = 1/4."""
@@ -127,6 +127,7 @@ def iteration_step(**changes) -> IterationStepViolation:
         # A full step goes to the last x: losses of 1/2 and five times 1, and w averages x₁ … x₅ over six
         ("corrected", FreshSumInstance(n=10, step="1"), 11 / 2, 6 * (5 / 36 + 1) / 2),
         ("corrected", OutputDefined(n=2, draws=(*[1] * 999, 2)), 1001, 1000),
+        ("printed", PhasedSgdNoise(points=1000, below="199/100"), 4, 2),
         ("printed", PhasedErmNoise(n=7, lipschitz="2", step_size="1/3"), 8 / 3, 2),
     ],
 )

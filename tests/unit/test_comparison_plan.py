@@ -71,6 +71,11 @@ def test_a_users_choice_takes_the_place_of_the_profiles():
         DesignPoint(n=64, epsilon=2.0),
     )
     assert (plan.delta, plan.runs) == (1e-5, 3)
+    for chosen in ({"problems": ["hinge"]}, {"sizes": [64]}, {"epsilons": [2.0]}):
+        own = plan_for("standard", **chosen)
+        assert own.schedules is own.potentials is None
+    assert plan_for("standard").schedules is not None
+    assert plan_for("standard").potentials is not None
     assert len(comparison_units(plan, seed=0)) == len(SYSTEMS)
 
 

@@ -22,6 +22,7 @@ from dpsco_verify.problems import (
     engel,
 )
 from dpsco_verify.problems.minimisation import minimise_finite
+from dpsco_verify.problems.minimisation.domain import Polyhedron, UnitBall
 from loss_properties import minimum_violation
 
 POPULATIONS = [
@@ -202,3 +203,15 @@ def test_features_below_the_normal_doubles(loss):
     minimum = population.minimum(ball)
     assert 0.0 <= minimum.gap <= 1e-12
     assert minimum_violation(population, ball, minimum, np.linspace(-1.0, 1.0, 5)[:, None]) is None
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-100])
+def test_a_step_ends_where_it_leaves_the_body(scale):
+    """In ``|v_i| < 1`` from (1/2, 0): after 1/2 to the right, 3/2 to the left; in the disc from 0: after 1."""
+    cube = Polyhedron(np.vstack([np.eye(2), -np.eye(2)]), np.ones(4))
+    v = np.array([0.5, 0.0])
+    for direction, room in (([1.0, 0.0], 0.5), ([-1.0, 0.0], 1.5), ([0.5, 2.0], 0.5)):
+        assert cube.step_limit(v, scale * np.array(direction)) == pytest.approx(room / scale, rel=1e-14)
+    assert UnitBall().step_limit(np.zeros(2), scale * np.array([0.6, 0.8])) == pytest.approx(1 / scale)
+    assert cube.step_limit(v, np.zeros(2)) == np.inf
+    assert (cube.parameter, UnitBall().parameter) == (4.0, 1.0)

@@ -324,3 +324,14 @@ def test_with_two_steps_the_output_of_minibatch_sgd_reveals_the_event_that_refut
     threshold = best_threshold(n=n, batch=batch, steps=1, epsilon=1.0, ratio=2 / (batch * sigma))
     assert 0.0 < eta * (1.0 - sigma * float(threshold)) < 1.0
     assert refutation(system, task, n, BUDGET, 1) > 1.05e-5
+
+
+@pytest.mark.parametrize(("k", "epsilon_0"), [(1000, 0.5), (10**5, 3.0)])
+def test_the_order_of_the_shuffling_theorem_by_hand(k, epsilon_0):
+    """log(1 + a(1 − e^−ε₀)/(1 + e^−ε₀/(1 + a))), ``a = 8√(e^ε₀ log(4/δ)/k) + 8e^ε₀/k``; more than with tanh(ε₀/2)."""
+    odds, delta = math.exp(epsilon_0), 1e-4
+    a = 8 * math.sqrt(odds * math.log(4 / delta) / k) + 8 * odds / k
+    cautious = (1 - 1 / odds) / (1 + 1 / (odds * (1 + a)))
+    found = float(shuffled_epsilon(k, ball(epsilon_0), ball(delta)))
+    assert found == pytest.approx(math.log1p(a * cautious), rel=1e-12)
+    assert found > math.log1p(a * math.tanh(epsilon_0 / 2))

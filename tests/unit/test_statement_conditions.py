@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
@@ -11,7 +12,10 @@ import pytest
 
 from dpsco_verify.algorithm import Averaging, private_sgd
 from dpsco_verify.evidence import Verdict
+from dpsco_verify.papers.arora2020.azuma_step import statement as azuma
 from dpsco_verify.papers.arora2020.output import statement as output
+from dpsco_verify.papers.arora2020.rate import measured
+from dpsco_verify.papers.arora2020.regret import proof
 from dpsco_verify.papers.arora2020.regret import statement as regret
 from dpsco_verify.papers.arora2020.regret.bounds import Member
 from dpsco_verify.papers.arora2020.regret.certificates import (
@@ -172,3 +176,28 @@ def test_honest_runs_agree_with_their_transcripts():
     seen = [output._one_run(n, 0, "x", run) for n in (2, 3, 16) for run in (DEFINED, UNDEFINED)]
     assert [found[:2] for found in seen] == [(True, True)] * 6
     assert [found[2] for found in seen[-2:]] == [False, True]
+
+
+def test_the_exponents_of_azuma_by_hand():
+    """At ε₀ = log 3, so that ε₁ = 2: −1/4 as it is written, and −1/9 for increments up to ε₀(1 + ε₁)."""
+    row = azuma._row(Fraction(math.log(3)))
+    for (low, high), value in ((row.literal, -1 / 4), (row.symmetric, -1 / 9)):
+        assert low <= high
+        assert (low, high) == pytest.approx((value, value), rel=1e-14)
+
+
+@pytest.mark.parametrize(("kappa", "constant"), [(1.0, 2.0), (2.0, 3.5)])
+def test_the_constant_that_follows_from_the_steps_by_hand(kappa, constant):
+    """κ²/2 + E[τ]/n, and E[τ]/n is 3/2 at n = 2."""
+    step = proof._constant(kappa, Fraction(2))
+    assert step.evidence["constant that follows"].value == constant
+    assert step.verdict is (Verdict.CERTIFIED if constant <= 2 else Verdict.REFUTED)
+
+
+@pytest.mark.parametrize(
+    ("value", "reach", "meets"),
+    [(0.65, 0.1, True), (0.25, 0.2, True), (0.66, 0.1, False), (0.5, None, False)],
+)
+def test_an_exponent_meets_what_is_within_its_reach_and_the_slack(value, reach, meets):
+    estimate = SimpleNamespace(value=value)
+    assert measured._Test(estimate=estimate, reach=reach, centre=0.5, slack=0.0501).meets is meets
