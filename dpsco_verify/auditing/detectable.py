@@ -123,7 +123,7 @@ def pairs_needed(confirmation: Confirmation, *, epsilon: float, delta: float) ->
     p, q = (counts.n11 + counts.n10) / n, (counts.n11 + counts.n01) / n
 
     def enough(log_n: float) -> bool:
-        size = max(round(math.exp(log_n)), 1)
+        size = round(math.exp(log_n))
         bets = planned_fractions(order, p, q, alpha=confirmation.alpha, samples=size)
         power = _power(order, size, alpha=confirmation.alpha, fractions=bets)
         low, high = _bounds(p * size, size)
