@@ -95,3 +95,18 @@ def test_bad_input_is_one_sentence():
         with pytest.raises(kind, match=match) as error:
             call()
         assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda **more: identity(norm, norm, BALL, **more),
+        lambda **more: monotone(norm, BOX, **more),
+        lambda **more: lipschitz(norm, 1, BALL, **more),
+        lambda **more: convex(norm, BALL, **more),
+    ],
+)
+def test_a_guarantee_has_the_name_of_its_function_or_the_given_one(call):
+    few = {"examples": 5, "random": 5}
+    assert "norm" in call(**few).name
+    assert call(name="mine", **few).name == "mine"
