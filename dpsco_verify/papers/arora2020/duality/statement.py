@@ -243,13 +243,14 @@ def _unrestricted(found: Unrestricted) -> Decision:
 
 
 def _sharpness(found: Sequence[Curvature]) -> tuple[Sharpness, ...]:
-    how = "by the closed form, in any dimension; what is needed by the pairs of points tried, for each potential"
+    how, at = "by the closed form, in any dimension", "the pairs of points tried, for each potential"
     return (
         Sharpness(
             constant="1 in 1/α-smooth",
             claimed=1.0,
             holds_with=1.0,
             needed=min(1.0, *(float(c.case.alpha) * c.largest_smoothness for c in found), 1.0),
+            at=at,
             how=how,
         ),
         Sharpness(
@@ -257,6 +258,7 @@ def _sharpness(found: Sequence[Curvature]) -> tuple[Sharpness, ...]:
             claimed=1.0,
             holds_with=1.0,
             needed=max(1.0, *(c.least_convexity / float(c.case.alpha) for c in found), 1.0),
+            at=at,
             larger_is_stronger=True,
             how=how,
         ),
