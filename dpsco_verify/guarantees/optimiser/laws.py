@@ -23,6 +23,9 @@ from dpsco_verify.privacy.claims import ApproximateDP, PrivacyClaim
 _DIFFERENT = 0.3
 """Laws that differ by less in total variation are not of interest."""
 
+_OF_A_SYMMETRY = (32, 128, 8)
+"""Numbers of records, the first that is taken: what their order does grows with the root of them, and so does work."""
+
 _SEED_RUNS, _MANY = 32, 12
 """Runs whose outputs are compared, and the number of different ones among them that do not repeat by chance."""
 
@@ -273,7 +276,7 @@ class _On:
 
 def judge_invariance(which: str, law: Law) -> GuaranteeResult | str:
     """Judge whether two data sets that differ by a symmetry give one law, or say why that cannot be asked."""
-    taken = [n for n in SIZES if n >= 8 and law.accepted[n] is None]
+    taken = [n for n in _OF_A_SYMMETRY if law.accepted[n] is None]
     if not taken:
         return "it refuses the data sets"
     make, words = INVARIANCES[which]
