@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dpsco_verify.auditing import AuditVerdict
 from dpsco_verify.errors import InputError
 from dpsco_verify.estimators import noise
 from dpsco_verify.estimators.descent import Problem, Release, descend
+from dpsco_verify.evidence.exit_code import ExitCode
 from dpsco_verify.geometry import L2Ball, WholeSpace
+from dpsco_verify.guarantees.optimiser.systems import check_system
 from dpsco_verify.privacy.gaussian import gaussian_delta
 from dpsco_verify.privacy.whole_run import WholeRun, delta_upper
 from dpsco_verify.problems import Hinge, Linear, Logistic
@@ -126,3 +129,10 @@ def test_the_range_is_that_of_the_plan():
     ):
         with pytest.raises(InputError, match="outside|below"):
             noise.plan(n=50, parameters=1, epsilon=epsilon, delta=delta, batch_size=50, epochs=1)
+
+
+def test_an_optimiser_s_checks_are_kept():
+    """The bank's logistic problem, and privacy with records beyond L among the pairs; at 1e-9."""
+    found = check_system("estimator-passes", sizes=(40,), problems=("logistic",), alpha=1e-9)
+    assert found.exit_code == ExitCode.AS_EXPECTED
+    assert found.result("privacy").verdict is AuditVerdict.NOT_VIOLATED
