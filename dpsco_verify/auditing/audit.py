@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from dpsco_verify.arrays import ArrayLike
-from dpsco_verify.auditing.mechanism import Caller, Mechanism, mechanism_name
-from dpsco_verify.auditing.one_pair import Progress, audit_pair, choose, draw_more
-from dpsco_verify.auditing.pairs import equal_data, recognised, require_pair
+from dpsco_verify.auditing.mechanism import Mechanism, mechanism_name
+from dpsco_verify.auditing.one_pair import Progress, audit_pair
+from dpsco_verify.auditing.pair_search import worst_pair_of
+from dpsco_verify.auditing.pairs import recognised, require_pair
 from dpsco_verify.auditing.portable import Portable
 from dpsco_verify.auditing.relations import OwnRelation
 from dpsco_verify.auditing.request import (
@@ -37,14 +38,10 @@ from dpsco_verify.choices import (
     Relation,
     RelationName,
 )
-from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import AuditVerdict
-from dpsco_verify.execution import stream
-from dpsco_verify.execution.time_limit import Deadline, TimeIsUp
+from dpsco_verify.execution.time_limit import Deadline
 from dpsco_verify.privacy.claims import PrivacyClaim
 from dpsco_verify.validation import require_integer, require_open_interval, require_positive
-
-_PAIR_SEARCH_SAMPLES = 512
 
 
 def audit(
@@ -188,7 +185,7 @@ def _run(request: AuditRequest) -> AuditResult:
         for number, (d, d_prime) in enumerate(pairs):
             require_pair(d, d_prime, request.relation, name=f"pairs[{number}]" if len(pairs) > 1 else "")
     else:
-        pair, tried = _worst_pair(request, deadline.half())
+        pair, tried = worst_pair_of(request, deadline.half())
         pairs = [pair]
     results, samples = _audited(request, pairs, deadline)
     worst = max(results, key=_badness)
@@ -206,6 +203,7 @@ def _run(request: AuditRequest) -> AuditResult:
         samples=samples,
         pairs=len(pairs),
         pairs_tried=tried,
+        searched=not isinstance(request.pairs, list),
         notes=(*worst.notes, *_notes_of_strangers(results, but=worst)),
         seconds=time.perf_counter() - started,
         again=Portable(partial(_run, request)),
@@ -257,63 +255,3 @@ def _badness(result: AuditResult) -> tuple[int, float, float]:
     rank = {AuditVerdict.VIOLATED: 2, AuditVerdict.UNDECIDED: 1, AuditVerdict.NOT_VIOLATED: 0}[result.verdict]
     weakness = math.inf if result.mdv is None else result.mdv.epsilon
     return rank, result.log_e_value if rank == 2 else weakness, result.log_e_value
-
-
-def _worst_pair(request: AuditRequest, deadline: Deadline) -> tuple[tuple[Any, Any], int]:
-    """Search for the pair whose outputs show the largest violation; return it, and how many were tried.
-
-    Equal data sets show none and are not drawn from; once the time is up, nor are others.
-    """
-    unequal: list[tuple[Any, Any]] = []
-    passed_over = 0
-
-    def score(d: Any, d_prime: Any) -> float:
-        pair = (d, d_prime)
-        if equal_data(d, d_prime):
-            return -math.inf
-        require_pair(d, d_prime, request.relation)
-        unequal[:] = [pair]
-        caller = Caller(
-            request.mechanism,
-            pair,
-            name=request.name,
-            seed=request.seed,
-            time_limit=request.time_limit,
-            deadline=deadline,
-        )
-        try:
-            outputs = draw_more(caller, _PAIR_SEARCH_SAMPLES, "audit/pair-search")
-            choice = deadline.run(lambda: choose(request, pair, outputs, request.aims))
-        except TimeIsUp:
-            nonlocal passed_over
-            passed_over += 1
-            return -math.inf
-        return -math.inf if choice is None else choice.score
-
-    d, d_prime, examples = _searched(request, score)
-    if not unequal:
-        raise InputError(
-            f"pairs={request.pairs!r} drew {examples} pairs, all of equal data sets, on which every mechanism is "
-            "private; give what draws neighbours"
-        )
-    return unequal[0] if equal_data(d, d_prime) else (d, d_prime), max(examples - passed_over, 1)
-
-
-def _searched(request: AuditRequest, score: Callable[[Any, Any], float]) -> tuple[Any, Any, int]:
-    """Return the pair of the largest score, and how many were scored."""
-    if not hasattr(request.pairs, "example"):
-        drawn = [_drawn_pair(request, number) for number in range(request.pair_examples)]
-        d, d_prime = max(drawn, key=lambda pair: score(*pair))
-        return d, d_prime, len(drawn)
-    from dpsco_verify.auditing.worst_pair import search_worst_pair  # noqa: PLC0415  only this needs Hypothesis
-
-    found = search_worst_pair(request.pairs, score, seed=request.seed, max_examples=request.pair_examples)
-    return found.d, found.d_prime, found.examples
-
-
-def _drawn_pair(request: AuditRequest, number: int) -> tuple[Any, Any]:
-    """Return a pair that a user's own function draws."""
-    pair = request.pairs(stream(request.seed, "audit/pairs", chunk=number))
-    if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise InputError(f"pairs(rng) returned {pair!r}, which is no pair; return (d, d_prime)")
-    return pair[0], pair[1]

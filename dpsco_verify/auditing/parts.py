@@ -48,7 +48,7 @@ class LabelRegion:
     def contains(self, outputs: Outputs) -> BoolArray:
         """Return whether each output lies in it."""
         chosen = set(self.values)
-        seen = (labels.get(self.part, _ABSENT) in chosen for labels in _labels(outputs))
+        seen = (labels.get(self.part, _ABSENT) in chosen for labels in _parts(outputs).labels)
         return np.fromiter(seen, np.bool_, outputs.size) ^ self.negated
 
     def __str__(self) -> str:
@@ -64,35 +64,45 @@ def has_parts(outputs: Outputs) -> bool:
     )
 
 
-def labels_of(item: Any) -> dict[str, str]:
-    """Return the discrete parts of one output by name."""
+def parts_of(item: Any) -> tuple[dict[str, str], dict[str, float]]:
+    """Return by name the discrete parts of one output; and the numbers beside keys, and the places of keys."""
     labels: dict[str, str] = {}
-    _walk(item, "", "the output", labels, {}, 0)
-    return labels
-
-
-_LABELS: WeakKeyDictionary[Outputs, list[dict[str, str]]] = WeakKeyDictionary()
-
-
-def _labels(outputs: Outputs) -> list[dict[str, str]]:
-    """Return the discrete parts of each output: one walk over the outputs serves all events on them."""
-    if outputs not in _LABELS:
-        _LABELS[outputs] = [labels_of(item) for item in outputs.raw]
-    return _LABELS[outputs]
-
-
-def amounts_of(item: Any) -> dict[str, float]:
-    """Return by name the numbers beside keys, and the places of keys, of one output."""
     amounts: dict[str, float] = {}
-    _walk(item, "", "the output", {}, amounts, 0)
-    return amounts
+    _walk(item, "", "the output", labels, amounts, 0)
+    return labels, amounts
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The discrete parts of each output; and by name the rows that have an amount, and their values."""
+
+    labels: list[dict[str, str]]
+    amounts: dict[str, tuple[list[int], list[float]]]
+
+
+_PARTS: WeakKeyDictionary[Outputs, _Parts] = WeakKeyDictionary()
+
+
+def _parts(outputs: Outputs) -> _Parts:
+    """Return the parts of all outputs: one walk over them serves all features and events."""
+    if outputs not in _PARTS:
+        found = _Parts([], {})
+        for row, item in enumerate(outputs.raw):
+            labels, amounts = parts_of(item)
+            found.labels.append(labels)
+            for name, value in amounts.items():
+                rows, values = found.amounts.setdefault(name, ([], []))
+                rows.append(row)
+                values.append(value)
+        _PARTS[outputs] = found
+    return _PARTS[outputs]
 
 
 def label_candidates(first: Outputs, second: Outputs, aims: Aims) -> list[Candidate]:
     """Return the best sets of values of the discrete parts that differ most between the two, for both directions."""
     if not (has_parts(first) and has_parts(second)):
         return []
-    a, b = _labels(first), _labels(second)
+    a, b = _parts(first).labels, _parts(second).labels
     seen_a, seen_b = (Counter(part for labels in side for part in labels.items()) for side in (a, b))
     merit: dict[str, float] = {}
     for part in {*seen_a, *seen_b}:
@@ -124,7 +134,7 @@ def label_candidates(first: Outputs, second: Outputs, aims: Aims) -> list[Candid
 def amount_features(sample: Outputs) -> Iterator[Feature]:
     """Yield the numbers beside keys, and the places of keys, that occur most often."""
     if has_parts(sample):
-        seen = {name: len(rows) for name, (rows, _) in _amounts_by_name(sample).items()}
+        seen = {name: len(rows) for name, (rows, _) in _parts(sample).amounts.items()}
         for name, count in sorted(seen.items(), key=lambda part: (-part[1], part[0]))[:_MOST_PARTS]:
             if count >= _FEWEST:
                 yield Feature(name=name, values=_Amount(name))
@@ -136,25 +146,9 @@ class _Amount:
 
     def __call__(self, outputs: Outputs) -> FloatArray:
         values = np.full(outputs.size, np.nan)
-        rows, amounts = _amounts_by_name(outputs).get(self.name, ([], []))
+        rows, amounts = _parts(outputs).amounts.get(self.name, ([], []))
         values[rows] = amounts
         return values
-
-
-_AMOUNTS: WeakKeyDictionary[Outputs, dict[str, tuple[list[int], list[float]]]] = WeakKeyDictionary()
-
-
-def _amounts_by_name(outputs: Outputs) -> dict[str, tuple[list[int], list[float]]]:
-    """Return for each amount the rows that have it and their values: one walk over the outputs serves all features."""
-    if outputs not in _AMOUNTS:
-        found: dict[str, tuple[list[int], list[float]]] = {}
-        for row, item in enumerate(outputs.raw):
-            for name, value in amounts_of(item).items():
-                rows, values = found.setdefault(name, ([], []))
-                rows.append(row)
-                values.append(value)
-        _AMOUNTS[outputs] = found
-    return _AMOUNTS[outputs]
 
 
 def _walk(

@@ -29,6 +29,10 @@ class Raised:
         return f"raised {self.kind}"
 
 
+_PLAIN = frozenset({float, str, bytes, int, bool, type(None), list, tuple, Raised})
+"""Types of which most outputs are made, which need no asking."""
+
+
 def plain(item: Any) -> Any:  # noqa: C901, PLR0911, PLR0912  one line a type
     """Return an output of a richer type as what it is judged as; others as they are.
 
@@ -38,6 +42,8 @@ def plain(item: Any) -> Any:  # noqa: C901, PLR0911, PLR0912  one line a type
     are their index and their columns by name, masked arrays lists with None for what is hidden, records tuples. What
     has the array protocol, such as the tensors of other libraries, is the array that it gives.
     """
+    if type(item) in _PLAIN:
+        return item
     if isinstance(item, float | str | bytes | Raised) and not isinstance(item, enum.Enum):
         return item
     if isinstance(item, np.ndarray):

@@ -172,9 +172,9 @@ class AuditResult:
         Outputs drawn a data set, the search's included; and those after which the verdict stood.
     candidates
         How many events were looked at in the search.
-    pairs, pairs_tried
-        How many pairs share the level, the witness being the worst one's; and how many were looked at, which is more
-        where a strategy was searched for one.
+    pairs, pairs_tried, searched
+        How many pairs share the level, the witness being the worst one's; how many were looked at, which is more where
+        a strategy was searched for one; and whether it was.
     seconds
         Wall-clock time.
     reproducible
@@ -229,6 +229,7 @@ class AuditResult:
     multiple_of_interest: float
     samples_needed: int | None
     pairs_tried: int = 1
+    searched: bool = False
     notes: tuple[str, ...] = ()
     neighbours: str | None = None
     ended_after: float | None = None
@@ -286,9 +287,11 @@ class AuditResult:
 
     @property
     def _judged(self) -> str:
-        if self.pairs_tried == 1:
+        if self.pairs_tried == 1 and not self.searched:
             return ""
         shown = describe_pair(self.witness.d, self.witness.d_prime)
+        if self.pairs_tried == 1:
+            return f"1 pair was tried, which was plain enough: {shown}"
         return f"{self.pairs_tried:,} pairs were tried, of which this is the worst: {shown}"
 
     @property

@@ -54,6 +54,7 @@ def search_worst_pair(
     seed: int = 0,
     max_examples: int = 100,
     max_shrinks: int | None = None,
+    enough: float = math.inf,
 ) -> WorstPair:
     """Return the simplest pair that scores at least 90 % of the best score found, or the best where none is positive.
 
@@ -70,6 +71,8 @@ def search_worst_pair(
         How many pairs are scored before the best of them is shrunk.
     max_shrinks
         How many pairs are tried to shrink it; as many as `max_examples` if left out.
+    enough
+        A score from which on a pair is bad enough, and no further ones are drawn.
 
     Raises
     ------
@@ -90,7 +93,7 @@ def search_worst_pair(
         raise InputError(f"score={score!r} is not callable; give a function of two data sets")
     limit = require_integer("max_examples", max_examples, minimum=1)
     shrinks = limit if max_shrinks is None else require_integer("max_shrinks", max_shrinks, minimum=0)
-    search = _Search(strategy, score, require_integer("seed", seed, minimum=0), limit, shrinks)
+    search = _Search(strategy, score, require_integer("seed", seed, minimum=0), limit, shrinks, enough)
     with _isolated():
         return search.result()
 
@@ -121,6 +124,7 @@ class _Search:
         seed: int,
         max_examples: int,
         max_shrinks: int,
+        enough: float,
     ) -> None:
         self._strategy = strategy
         self._score = score
@@ -128,6 +132,7 @@ class _Search:
         self._first = list(vars(strategy).get(_FIRST, ()))[: max_examples // 2]
         self._max_examples = max_examples - len(self._first)
         self._max_shrinks = max_shrinks
+        self._enough = enough
         self._scored: list[WorstPair] = []
         self._examples = 0
         self._cancelled = threading.Event()
@@ -160,7 +165,14 @@ class _Search:
             self._done.set()
 
     def _find(self) -> None:
-        first = [self._evaluate(pair) for pair in self._first if not self._cancelled.is_set()]
+        first: list[WorstPair] = []
+        for pair in self._first:
+            if not self._cancelled.is_set():
+                first.append(self._evaluate(pair))
+                if first[-1].score >= self._enough:
+                    # These are the plainest pairs: there is nothing to shrink.
+                    self._worst = first[-1]
+                    return
         self._run(self._take, Phase.generate, Phase.target)
         if not self._scored:
             raise InputError(_NO_PAIR)
@@ -173,6 +185,8 @@ class _Search:
     def _take(self, pair: Any) -> None:
         found = self._evaluate(pair)
         self._scored.append(found)
+        if found.score >= self._enough:
+            raise _Over
         _guide(found.score)
 
     def _evaluate(self, pair: Any) -> WorstPair:
