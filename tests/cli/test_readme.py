@@ -33,7 +33,7 @@ def test_the_python_examples_run(capsys):
         for example in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
             exec(compile(example, page.name, "exec"), {})  # noqa: S102  our own text
     outputs = capsys.readouterr().out.splitlines()
-    checked, calibrated, fitted, ran, compared, affairs, chosen, audited, held, trained = outputs
+    calibrated, fitted, ran, compared, affairs, chosen, audited, held, trained, checked = outputs
     verdict, epsilon, event = audited.split(" ", 2)
     assert verdict == "violated"
     assert 1.0 < float(epsilon) <= 1.25
@@ -88,6 +88,21 @@ def test_the_output_is_the_real_one(tmp_path):
         return [re.sub("─+", "─", line.rstrip()) for line in text.strip().splitlines()]
 
     assert lines(result.stdout) == lines(shown)
+
+
+def test_the_picture_is_what_its_command_draws(tmp_path):
+    words = re.search(r"^dpsco-verify (account .*) --plot curves.svg$", README, re.MULTILINE)[1].split()
+    result = CliRunner().invoke(main, [*words, "--plot", str(tmp_path / "curves.svg")])
+    assert result.exit_code == 0, result.output
+    kept, drawn = ROOT / "docs" / "figures" / "privacy.svg", tmp_path / "curves.svg"
+    # Places are in tenths of a point, and computed by functions whose last digits differ by processor.
+    number = re.compile(r"(?<![\w#])-?\d+(?:\.\d+)?")
+    (words, places), (now, there) = (
+        (number.sub("*", text), [float(found) for found in number.findall(text)])
+        for text in (path.read_text(encoding="utf-8") for path in (kept, drawn))
+    )
+    assert now == words
+    assert there == pytest.approx(places, abs=0.2)
 
 
 def test_every_make_target_exists():
