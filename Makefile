@@ -98,7 +98,7 @@ format: $(STAMP_TEST) ## Rewrite the code in the house format
 	@$(BIN)/ruff format .
 
 docs: $(STAMP_DOCS) ## Build the documentation and the manual page; a link that leads nowhere is an error
-	@$(BIN)/sphinx-build --fail-on-warning --quiet -c docs -b html . docs/_build/html
+	@$(BIN)/sphinx-build --fail-on-warning --fresh-env --quiet -c docs -b html . docs/_build/html
 	@$(BIN)/sphinx-build --fail-on-warning --quiet -c docs -b man -d docs/_build/html/.doctrees . docs/_build/man
 	@$(BIN)/python -m pytest --quiet docs/test_site.py
 	@echo "docs/_build/html/index.html and docs/_build/man/dpsco-verify.1" >&2

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from dpsco_verify.cli.completion import problem_ids
+
 if TYPE_CHECKING:
     from dpsco_verify.gating.config import GuaranteeEntry, OptimiserEntry
 
@@ -33,7 +35,11 @@ def optimiser_options(command: C) -> C:
                 "--losses", multiple=True, metavar="LOSS", help="A loss that it is for; repeatable."
             ),
             click.option(
-                "--problems", multiple=True, metavar="ID", help="A problem of the bank for it; repeatable."
+                "--problems",
+                multiple=True,
+                metavar="ID",
+                shell_complete=problem_ids,
+                help="A problem of the bank for it; repeatable.",
             ),
             click.option(
                 "--sizes", multiple=True, type=click.IntRange(min=1), help="A number of points; repeatable."

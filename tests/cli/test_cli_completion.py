@@ -54,6 +54,7 @@ def test_ids_of_claims_are_those_of_the_ledger():
 
 def test_ids_of_problems_and_exhibits():
     assert sorted(completed("problems", "")) == sorted(BANK)
+    assert sorted(completed("gate", "--problems", "")) == sorted(BANK)
     assert sorted(completed("compare", "--problem", "")) == sorted(PROBLEMS)
     assert sorted(completed("museum", "--select", "")) == sorted(exhibit.id for exhibit in EXHIBITS)
     assert completed("problems", "breast-cancer-h") == ["breast-cancer-hinge"]
