@@ -65,6 +65,8 @@ def standard_features(sample: Outputs) -> Iterator[Feature]:
         yield Feature(name="number of infinite entries", values=_infinite_count)
     if width > 1:
         yield from _many_coordinates(width)
+    elif sample.numbers.min() < 0.0 < sample.numbers.max():
+        yield Feature(name="absolute value", values=_absolute)
 
 
 def _commonest_kinds(sample: Outputs) -> list[str]:
@@ -191,6 +193,10 @@ class _KindIs:
 
 def _lengths(outputs: Outputs) -> FloatArray:
     return outputs.lengths.astype(np.float64)
+
+
+def _absolute(outputs: Outputs) -> FloatArray:
+    return np.abs(_coordinate(outputs, 0))
 
 
 def _nan_count(outputs: Outputs) -> FloatArray:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -21,6 +21,7 @@ from dpsco_verify.auditing.features import Feature
 from dpsco_verify.auditing.outputs import Fingerprints, Outputs
 
 _CELLS = 64
+_INTERVAL_CELLS = 40
 _CUTS_AT_EACH_END = 48
 _CUTS_BETWEEN = 256
 _FEWEST_AT_AN_ATOM = 4
@@ -139,7 +140,8 @@ class Candidate:
     """A region, the direction of the pair, and the order at which it looks best.
 
     `swapped` says that the region is likelier on d_prime. `rating` is z on the sample that built the region, and
-    `remoteness` its remoteness there.
+    `remoteness` its remoteness there. `fitted` is the part of the search's outputs, from the first, that it may be
+    fitted to: the others judge it, to which it has `ends` fitted.
     """
 
     region: Region
@@ -147,6 +149,8 @@ class Candidate:
     order: Order
     rating: float
     remoteness: float
+    fitted: float = 0.5
+    ends: int = 1
 
 
 def finite(values: FloatArray) -> FloatArray:
@@ -205,11 +209,12 @@ def _columns(orders: Sequence[Order]) -> tuple[FloatArray, FloatArray]:
 
 
 def _best(
-    p: FloatArray, q: FloatArray, aims: Aims, n_p: int, n_q: int
+    p: FloatArray, q: FloatArray, aims: Aims, n_p: int, n_q: int, *, middle: bool = True
 ) -> list[tuple[float, float, int, Order]]:
     """Return (z, remoteness, place, order) of the event that rates best, and of the least remote one.
 
-    Where the orders are apart, of the event that rates best for each.
+    Where the orders are apart, of the event that rates best for each. Where the events stand in an order, the place is
+    the `middle` of those around the best that are as good.
     """
     z = rating(p, q, aims.orders, n_p, n_q)
     rare = p * n_p < min(_FEWEST_IN_AN_EVENT, n_p)
@@ -218,14 +223,16 @@ def _best(
         for order, merits in zip(aims.orders, np.where(rare, -math.inf, z), strict=True):
             best = int(np.argmax(merits))
             if merits[best] > 0.0:
-                found.append((float(merits[best]), math.inf, _middle(merits, best, _NOISE), order))
+                found.append(
+                    (float(merits[best]), math.inf, _middle(merits, best, _NOISE) if middle else best, order)
+                )
         return found
     far, error = remoteness(p, q, aims.orders, n_p, n_q, reach=aims.reach)
     for merits, noise in ((z, np.ones_like(z)), (-far, error)):
         merit = np.where(rare, -math.inf, merits)
         row, column = (int(i) for i in np.unravel_index(int(np.argmax(merit)), merit.shape))
         if merit[row, column] > -math.inf:
-            place = _middle(merit[row], column, _NOISE * float(noise[row, column]))
+            place = _middle(merit[row], column, _NOISE * float(noise[row, column])) if middle else column
             found.append((float(z[row, column]), float(far[row, column]), place, aims.orders[row]))
     return found
 
@@ -240,15 +247,32 @@ def _middle(merit: FloatArray, best: int, noise: float) -> int:
 
 
 def feature_candidates(
-    feature: Feature, first: FloatArray, second: FloatArray, aims: Aims, *, built_from: float = 0.5
+    feature: Feature,
+    first: FloatArray,
+    second: FloatArray,
+    aims: Aims,
+    *,
+    built_from: float = 0.5,
+    fitted: float = 0.5,
 ) -> list[Candidate]:
-    """Return the best half-lines and unions of cells for a feature with these values, for both directions.
+    """Return the best half-lines, intervals and unions of cells for a feature with these values, for both directions.
 
-    Half-lines are chosen on all values: they are too few to be fitted to noise by much. Unions of cells are not, and
-    are built from the first part of the values, `built_from`, alone.
+    Half-lines and intervals are chosen on all values, since they are too few to be fitted to noise by much, and are
+    `fitted` to no more of the search's outputs than the feature is. Unions of cells are built from the first part of
+    the values, `built_from`, alone.
     """
     part_a, part_b = first[: int(built_from * first.size)], second[: int(built_from * second.size)]
-    return _half_lines(feature, first, second, aims) + _unions(feature, part_a, part_b, aims)
+    found = _half_lines(feature, first, second, aims)
+    best: dict[tuple[bool, Order], float] = {}
+    for one in found:
+        best[one.swapped, one.order] = max(one.rating, best.get((one.swapped, one.order), 0.0))
+    # Of events that are as good up to the noise the simplest is the best.
+    found += [
+        one
+        for one in _intervals(feature, first, second, aims)
+        if one.rating > best.get((one.swapped, one.order), 0.0) + _NOISE
+    ]
+    return [replace(one, fitted=fitted) for one in found] + _unions(feature, part_a, part_b, aims)
 
 
 def _half_lines(feature: Feature, first: FloatArray, second: FloatArray, aims: Aims) -> list[Candidate]:
@@ -271,6 +295,27 @@ def _half_lines(feature: Feature, first: FloatArray, second: FloatArray, aims: A
                 cut = float(cuts[best])
                 event = Event(((cut, math.inf),)) if k else Event(((-math.inf, cut),))
                 found.append(Candidate(FeatureRegion(feature, event), swapped, order, z, far))
+    return found
+
+
+def _intervals(feature: Feature, first: FloatArray, second: FloatArray, aims: Aims) -> list[Candidate]:
+    """Return the best intervals between quantiles: what a ratio that rises and falls again asks for."""
+    a, b = sorted_values(first), sorted_values(second)
+    cuts = _quantiles(np.concatenate([a, b]), _INTERVAL_CELLS) if a.size + b.size else np.empty(0)
+    found: list[Candidate] = []
+    if cuts.size < 3:
+        return found
+    low, high = np.triu_indices(cuts.size, 1)
+    inside = []
+    for values, size in ((a, first.size), (b, second.size)):
+        below = np.searchsorted(values, cuts) / size
+        inside.append(below[high] - below[low])
+    for swapped in (False, True):
+        p, q = reversed(inside) if swapped else inside
+        n_p, n_q = (second.size, first.size) if swapped else (first.size, second.size)
+        for z, far, best, order in _best(p, q, aims, n_p, n_q, middle=False):
+            event = Event(((float(cuts[low[best]]), float(cuts[high[best]])),))
+            found.append(Candidate(FeatureRegion(feature, event), swapped, order, z, far, ends=2))
     return found
 
 
@@ -362,10 +407,10 @@ def _thinned(values: FloatArray) -> FloatArray:
     return np.asarray(values[np.unique(np.concatenate([ends, between, values.size - 1 - ends]))])
 
 
-def _quantiles(values: FloatArray) -> FloatArray:
+def _quantiles(values: FloatArray, cells: int = _CELLS) -> FloatArray:
     """Return the lower ends of cells that hold equal parts of `values`, in increasing order."""
     ordered = np.sort(values)
-    ends = ordered[(np.arange(_CELLS) * ordered.size) // _CELLS]
+    ends = ordered[(np.arange(cells) * ordered.size) // cells]
     return np.unique(ends)
 
 

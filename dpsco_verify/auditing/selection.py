@@ -39,8 +39,9 @@ _MOST_ENTRIES = 1 << 21
 _CAUTION = 0.1
 """One-sided level of the bounds of P(E) and P'(E) at which candidates are compared."""
 _PLAIN = 3.0
-"""From this rating on an event is not taken for a fluke, nor its growth for less than it looks: events of a part in a
-hundred, which the test does find, are rarely seen often enough for cautious bounds."""
+"""From this rating on a simple event, of one piece and with one end, is not taken for a fluke, nor its growth for less
+than it looks: events of a part in a hundred, which the test does find, are rarely seen often enough for cautious
+bounds."""
 _BEYOND_DOUBT = 1e-9
 _SIMPLICITY = 0.15
 """By what part of its remoteness each further piece of an event makes it less promising."""
@@ -99,7 +100,9 @@ def select(
     Parameters
     ----------
     first, second
-        Outputs on d and d_prime. The first half builds what could be fitted to noise, the other compares.
+        Outputs on d and d_prime. The first half builds what could be fitted to noise, which the other judges.
+        Half-lines and intervals are judged by all outputs of which their feature was not learned: the more judge an
+        event, the less its choice is left to chance.
     aims
         The points of the claim's curve at which to look, and what the test can see.
     extra_features
@@ -111,20 +114,25 @@ def select(
     floating_point
         Whether the grid of floating-point numbers on which an output lies counts as part of it.
     """
-    build, rest = _cut(first, second, 1 / 2)
+    build, _ = _cut(first, second, 1 / 2)
     sample = join(*build)
     candidates = atom_candidates(*build, aims, sample) + label_candidates(*build, aims)
     for feature in _given(sample, extra_features, log_ratio, floating_point=floating_point):
-        candidates += feature_candidates(feature, feature.values(first), feature.values(second), aims)
+        values = feature.values(first), feature.values(second)
+        candidates += feature_candidates(feature, *values, aims, fitted=0.0)
     # Learned on a quarter and cut on the others, so that the cut is not fitted to what was learned.
-    candidates += _learned(*_cut(first, second, 1 / 4), aims, classifier, built_from=1 / 3)
+    candidates += _learned(*_cut(first, second, 1 / 4), aims, classifier, built_from=1 / 3, fitted=1 / 4)
     if not candidates:
         return None
     finalists = sorted(candidates, key=lambda c: -c.rating)[:_FINALISTS]
     finalists += [
         c for c in sorted(candidates, key=lambda c: c.remoteness)[:_FINALISTS] if c not in finalists
     ]
-    choices = [*map(_Judge(*rest, aims, tried=len(candidates)), finalists)]
+    judges = {
+        fitted: _Judge(*_cut(first, second, fitted)[1], aims, tried=len(candidates))
+        for fitted in {candidate.fitted for candidate in finalists}
+    }
+    choices = [judges[candidate.fitted](candidate) for candidate in finalists]
     best = max(
         choices,
         key=lambda choice: (choice.growth if choice.growth >= aims.needed else 0.0, -choice.remoteness),
@@ -236,13 +244,15 @@ def _given(
         yield Feature(name="log-likelihood ratio", values=_OnRaw(log_ratio))
 
 
-def _learned(learn: _Pair, cut: _Pair, aims: Aims, classifier: str, *, built_from: float) -> list[Candidate]:
+def _learned(
+    learn: _Pair, cut: _Pair, aims: Aims, classifier: str, *, built_from: float, fitted: float = 1 / 2
+) -> list[Candidate]:
     found: list[Candidate] = []
     # The order of a sum depends on the threads that share it: with one, what is learned is the same everywhere.
     with one_thread_of_linear_algebra():
         for feature in learned_features(*learn, classifier=classifier):
             values = feature.values(cut[0]), feature.values(cut[1])
-            found += feature_candidates(feature, *values, aims, built_from=built_from)
+            found += feature_candidates(feature, *values, aims, built_from=built_from, fitted=fitted)
     return found
 
 
@@ -267,16 +277,19 @@ class _Judge:
         p, q = in_p / n_p, in_q / n_q
         frequencies = (np.array([p]), np.array([q]))
         z = float(rating(*frequencies, [candidate.order], n_p, n_q)[0, 0])
-        level = 0.5 if z >= _PLAIN and self._level == _CAUTION else self._level
+        simple = candidate.ends == candidate.region.pieces == 1
+        level = 0.5 if simple and z >= _PLAIN and self._level == _CAUTION else self._level
         low = float(betaincinv(in_p, n_p - in_p + 1, level)) if in_p else 0.0
         high = float(betainccinv(in_q + 1, n_q - in_q, level)) if in_q < n_q else 1.0
-        far = float(remoteness(*frequencies, [candidate.order], n_p, n_q, reach=self._aims.reach)[0][0, 0])
+        ((far,),), ((error,),) = remoteness(*frequencies, [candidate.order], n_p, n_q, reach=self._aims.reach)
+        # One end is too little to be fitted by much to the outputs that judge it.
+        far += (candidate.ends - 1) * error
         return Choice(
             candidate=candidate,
             growth=growth_rate(low, high, candidate.order),
             frequency=p,
             frequency_neighbour=q,
-            remoteness=far + _SIMPLICITY * abs(far) * min(candidate.region.pieces - 1, 4),
+            remoteness=float(far + _SIMPLICITY * abs(far) * min(candidate.region.pieces - 1, 4)),
             rating=z,
             tried=self._tried,
         )

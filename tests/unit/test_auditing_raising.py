@@ -42,7 +42,7 @@ def one_by_one(rates):
 def test_a_mechanism_that_raises_on_one_data_set_alone_violates_any_claim(form, rates):
     result = audit(form(rates), 0.0, 1.0, epsilon=1.0, samples=5000)
     assert result.verdict is AuditVerdict.VIOLATED
-    assert "an exception (ValueError)" in result.witness.event
+    assert "ValueError" in result.witness.event
 
 
 @pytest.mark.parametrize("form", [sometimes, one_by_one])
