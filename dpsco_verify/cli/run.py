@@ -95,11 +95,18 @@ from dpsco_verify.errors import InputError
     metavar="FILE",
     help="Write the JSON here, and print in words what was spent.",
 )
+@click.option(
+    "--certificate",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the certificate of the noise here, for `replay`.",
+)
 @quiet_option("Show no progress; warnings of what is not private stay.")
 def run(
     data: Path,
     classes: str | None,
     output: Path | None,
+    certificate: Path | None,
     initial_point: str | None,
     batch_size: int,
     stopping: StoppingRule,
@@ -154,6 +161,13 @@ def run(
         )
     if result["remark"] is not None:
         click.echo(result["remark"], err=True)
+    if certificate is not None:
+        shown = None if result["guarantee"] is None else result["guarantee"]["certificate"]
+        if shown is None:
+            raise InputError(
+                f"certificate={str(certificate)!r} cannot be written, as there is none for such noise; leave it out"
+            )
+        write_whole("certificate", certificate, json.dumps(shown, indent=2).encode() + b"\n")
     text = json.dumps(result, indent=2, allow_nan=False)
     if output is None:
         click.echo(text)

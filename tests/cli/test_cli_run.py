@@ -381,6 +381,20 @@ def test_long_points_are_clipped_to_the_stated_bound(tmp_path, loss, norm):
     np.testing.assert_allclose(long, clipped, rtol=1e-9)
 
 
+def test_the_certificate_goes_to_a_file_that_replays(large, tmp_path):
+    out = tmp_path / "noise.json"
+    result = run(large, TOTAL | {"--certificate": str(out)})
+    assert json.loads(result.stdout)["guarantee"]["certificate"] == json.loads(out.read_text())
+    replayed = CliRunner().invoke(main, ["replay", str(out)])
+    assert replayed.exit_code == 0
+    assert replayed.stdout.startswith("accepted  ")
+    for options in (GOOD, THEOREM, TOTAL | {"--stopping": "all-points"}):
+        none = tmp_path / "none.json"
+        result = run(large, options | {"--certificate": str(none)})
+        assert (result.exit_code, result.stdout, none.exists()) == (2, "", False)
+        assert "cannot be written, as there is none for such noise; leave it out" in result.stderr
+
+
 def test_noise_that_hides_everything_is_told_with_what_would_do(large):
     hidden = run(large, TOTAL | {"--epsilon": "1e-5"})
     assert hidden.exit_code == 0
