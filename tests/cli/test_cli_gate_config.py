@@ -183,7 +183,10 @@ BAD = {
     "endless weight": (ONE + "epsilon = 1\nweight = inf\n", "weights["),
     "no claim": (ONE, "nothing is claimed"),
     "two claims": (ONE + "epsilon = 1\nrho = 1\n", "make more than one claim"),
-    "another relation": (ONE + 'epsilon = 1\nrelation = "friends"\n', "Invalid enum value 'friends'"),
+    "another relation": (
+        ONE + 'epsilon = 1\nrelation = "friends"\n',
+        "relation='friends' is unknown; give one of replace-one",
+    ),
     "no mechanism": ('[[gate.audit]]\npair = "confmech:pair"\nepsilon = 1\n', "do not name one mechanism"),
     "a slip in the last of many": (
         ONE + "mu = 1\n" + ONE.replace("laplace", "laplac") + "mu = 1\n",
