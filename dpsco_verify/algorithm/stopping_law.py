@@ -15,6 +15,7 @@ Routes, each checked by another:
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from fractions import Fraction
@@ -245,7 +246,11 @@ def log_tail_bound(n: int, m: int, t: int) -> float:
 
 def mean_iterations(n: int, m: int) -> Fraction:
     """Return ``E[T_m] = n(H_n − H_{n−m}) = Σ_{k<m} n/(n − k)`` exactly."""
-    n, m = _require_counts(n, m)
+    return _mean_iterations(*_require_counts(n, m))
+
+
+@functools.lru_cache(maxsize=4096)
+def _mean_iterations(n: int, m: int) -> Fraction:
     return sum((Fraction(n, n - k) for k in range(m)), Fraction(0))
 
 

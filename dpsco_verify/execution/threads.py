@@ -5,9 +5,11 @@ It also keeps the numbers the same: how many threads share a sum decides the ord
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 # Each brings a BLAS of its own, and only what is loaded can be limited.
 import numpy as np  # noqa: F401  loads its BLAS
@@ -29,18 +31,37 @@ ONE_THREAD = dict.fromkeys(
 """The environment of a worker process that is started by us: libraries read it when they are loaded."""
 
 
+class _Loaded:
+    """The libraries that this process has loaded. Looking for them takes milliseconds, so only after imports."""
+
+    def __init__(self) -> None:
+        self._modules = 0
+        self._controller: Any = None
+
+    def limited(self) -> Any:
+        """Limit them, and return the context that ends with the limits of before."""
+        # A library comes with a module; what another thread imports meanwhile is found the next time.
+        modules = len(sys.modules)
+        if modules != self._modules:
+            self._controller, self._modules = threadpoolctl.ThreadpoolController(), modules
+        return self._controller.limit(limits=1)
+
+
+_LOADED = _Loaded()
+
+
 def one_thread_from_now_on() -> None:
     """Limit the libraries that this process has loaded so far, for good.
 
     Nothing is restored: on a cluster whose workers have several threads another unit may be running.
     """
-    threadpoolctl.threadpool_limits(limits=1)
+    _LOADED.limited()
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Limit the libraries that this process has loaded, while the block runs."""
-    with threadpoolctl.threadpool_limits(limits=1):
+    with _LOADED.limited():
         yield
 
 
