@@ -171,6 +171,8 @@ class Optimiser:
     ) -> FloatArray:
         try:
             returned = self._fit(data, *place.told, rng, **arguments)
+        except FunctionError:  # of an adapter, about what it adapts
+            raise
         except ValueError as refusal:
             raise RefusedError(" ".join(str(refusal).split()) or "ValueError") from None
         return self._checked(returned, shape, place)

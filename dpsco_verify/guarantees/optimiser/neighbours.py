@@ -30,11 +30,12 @@ _OBLIQUE = 4
 _LOSSES: dict[str, tuple[Loss, tuple[float, ...], tuple[float, ...], tuple[float, ...]]] = {
     # The loss; a record that pulls up, one that pulls down, and one that does not pull.
     "Linear": (Linear(), (1.0,), (-1.0,), (0.0,)),
-    "Logistic": (Logistic(), (1.0, 1.0), (1.0, -1.0), (0.0, 1.0)),
     "Hinge": (Hinge(), (1.0, 1.0), (1.0, -1.0), (0.0, 1.0)),
     "AbsoluteDeviation": (AbsoluteDeviation(), (1.0, 1.0), (1.0, -1.0), (0.0, 0.0)),
     "Huber": (Huber(0.25), (1.0, 1.0), (1.0, -1.0), (0.0, 0.0)),
     "Quantile": (Quantile(0.5), (1.0, 1.0), (1.0, -1.0), (0.0, 0.0)),
+    # Last, as its gradients are not quite as long as L.
+    "Logistic": (Logistic(), (1.0, 1.0), (1.0, -1.0), (0.0, 1.0)),
 }
 
 
