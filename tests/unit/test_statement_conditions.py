@@ -12,6 +12,7 @@ import pytest
 
 from dpsco_verify.algorithm import Averaging, private_sgd
 from dpsco_verify.evidence import Verdict
+from dpsco_verify.inference.bets import bet_fractions, depth_for_range, log_wealth_error
 from dpsco_verify.papers.arora2020.azuma_step import statement as azuma
 from dpsco_verify.papers.arora2020.output import statement as output
 from dpsco_verify.papers.arora2020.rate import measured
@@ -23,6 +24,8 @@ from dpsco_verify.papers.arora2020.regret.certificates import (
     RegretDriftViolation,
     RegretVarianceViolation,
 )
+from dpsco_verify.papers.arora2020.stopping_tail import law as stopping_law
+from dpsco_verify.papers.arora2020.stopping_tail import statement as stopping_tail
 
 
 def path(excess=0.0, tightest=0.5):
@@ -201,3 +204,29 @@ def test_the_constant_that_follows_from_the_steps_by_hand(kappa, constant):
 def test_an_exponent_meets_what_is_within_its_reach_and_the_slack(value, reach, meets):
     estimate = SimpleNamespace(value=value)
     assert measured._Test(estimate=estimate, reach=reach, centre=0.5, slack=0.0501).meets is meets
+
+
+def test_the_evidence_of_late_stops_is_that_of_indicators():
+    """Their range is [0, 1], by which the wealth's rounding is bounded."""
+    run = stopping_law.Simulation(
+        n=16,
+        runs=100,
+        alpha=1e-3,
+        distance=0.0,
+        threshold=1.0,
+        detectable_distance=1.0,
+        follows_law=True,
+        claimed=0.25,
+        late=3,
+        tail_rejected=False,
+        tail_log_wealth=-1.5,
+        tail_mdv=None,
+        late_flags=(),
+    )
+    found = stopping_tail._e_value(stopping_tail.StoppingTail.readings[0].parameters, run)[1]
+    fractions = bet_fractions(depth=depth_for_range(-0.25, 0.75))
+    assert found.log_e_value == -1.5 - log_wealth_error(fractions, 3.0, 100)
+    assert (found.observations.bound, found.observations.low) == (0.25, 0.0)
+    assert found.observations.values.tolist() == [0.0, 1.0]
+    assert found.observations.counts.tolist() == [97, 3]
+    assert found.alpha == 1e-3
