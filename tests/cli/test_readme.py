@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,17 @@ def test_every_make_target_exists():
 def test_every_subcommand_exists():
     for command in set(re.findall(r"dpsco-verify ([a-z]+)", TEXT)):
         assert CliRunner().invoke(main, [command, "--help"]).exit_code == 0
+
+
+def test_every_extra_is_told():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    table = (
+        (ROOT / "docs" / "running.md")
+        .read_text(encoding="utf-8")
+        .partition("| extra |")[2]
+        .partition("\n\n")[0]
+    )
+    assert set(re.findall(r"`([a-z]+)`(?=[^|]*\|[^|]*\|$)", table, re.MULTILINE)) == set(extras)
 
 
 def test_every_verdict_and_exit_code_is_explained():
