@@ -216,14 +216,11 @@ ESTIMATOR_CONTROLS: tuple[Exhibit, ...] = tuple(
         ),
         (
             "constant",
-            "A private fit to records that are all the same, and one that is all zero",
+            "A private fit to records that are all the same, and one that is turned about or all zero",
             PrivateFit(intercept=True),
-            (
-                (_records(_N, 0.0, 1.0), _records(_N, 1.0, -1.0)),
-                (_records(_N, 1.0, 1.0), _records(_N, 0.0, -1.0)),
-            ),
-            "the gradient of a zero is that of the intercept alone",
-            partial(_gaussian, float(np.sqrt(5.0 / 8.0))),
+            (_MIRROR, (_records(_N, 0.0, 1.0), _records(_N, 1.0, -1.0))),
+            _EQUALITY,
+            partial(_gaussian, 1.0),
         ),
         (
             "classes",
