@@ -10,6 +10,7 @@ import math
 import numpy as np
 import pytest
 
+from benchmarks import guarantee_validity
 from dpsco_verify.guarantees import rates, tails
 from dpsco_verify.guarantees.mean_tests import BoundedMean, UnboundedMean
 from dpsco_verify.inference.binomial import clopper_pearson_lower, clopper_pearson_upper, exact_power
@@ -59,6 +60,17 @@ def test_means_hold_their_level_and_have_their_power(name):
     mdv = test().detectable(law(bound, rng), SAMPLES)
     alarms = sum(test().update(law(bound, rng)).rejected for _ in range(RUNS))
     found = sum(test().update(law(bound + mdv, rng)).rejected for _ in range(RUNS))
+    assert clopper_pearson_lower(alarms, RUNS, alpha=CHECK) <= ALPHA
+    assert clopper_pearson_upper(found, RUNS, alpha=CHECK) >= 0.85
+    assert clopper_pearson_lower(found, RUNS, alpha=CHECK) <= 0.97
+
+
+@pytest.mark.parametrize("name", ["quantile_at_most", "ratio_at_most"])
+def test_calls_hold_their_level_and_have_their_power(name):
+    # By the calls themselves; the other kinds are as long in `python -m benchmarks.guarantee_validity`.
+    check = guarantee_validity.KINDS[name]
+    alarms = guarantee_validity.violated(check, 0.0, RUNS)
+    found = guarantee_validity.violated(check, guarantee_validity.detectable(check), RUNS)
     assert clopper_pearson_lower(alarms, RUNS, alpha=CHECK) <= ALPHA
     assert clopper_pearson_upper(found, RUNS, alpha=CHECK) >= 0.85
     assert clopper_pearson_lower(found, RUNS, alpha=CHECK) <= 0.97
