@@ -27,7 +27,7 @@ _EPSILON, _DELTA = 1.0, 1e-5
 _SIGMA = gaussian_sigma(_EPSILON, _DELTA)
 _TERMS = 20
 _BITS, _CHANGED, _A_BIT = 16, 8, 0.5
-_WIDTH = 300
+_WIDTH = 150
 _LARGE_EPSILON = 20.0
 
 
@@ -105,8 +105,8 @@ STRUCTURED: tuple[Exhibit, ...] = (
         Layers(sigma=1.0, one_draw=True),
         Layers(sigma=1.0, one_draw=False),
         id_="shared-noise",
-        title="Two layers of 300 coordinates with one draw of noise",
-        right_title="Two layers of 300 coordinates, each with noise of its own",
+        title="Two layers of 150 coordinates with one draw of noise",
+        right_title="Two layers of 150 coordinates, each with noise of its own",
         source="public software for DP-SGD: one key of the generator for all parameters (jax pull request 3646)",
         pairs=((_layers(1.0), _layers(0.0)),),
         claim=ApproximateDP(_EPSILON, _gaussian(1.0)),
