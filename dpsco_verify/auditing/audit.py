@@ -146,8 +146,8 @@ def audit(
     >>> print(right.verdict, round(right.mdv.epsilon, 1))
     not_violated 1.2
     >>> wrong = audit(noisy_count, [31, 47], [31], epsilon=0.5, relation="add-remove")
-    >>> print(wrong.verdict, round(wrong.epsilon_lower, 1))
-    violated 0.9
+    >>> print(wrong.verdict, wrong.epsilon_lower > 0.7)
+    violated True
     """
     request = AuditRequest(
         mechanism=mechanism,

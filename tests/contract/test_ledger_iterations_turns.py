@@ -150,12 +150,12 @@ def test_the_tail_of_the_literal_reading_is_the_rational_one(n):
 
 
 def test_a_loss_that_is_asked_twice_is_noticed(verify, monkeypatch):
-    class Twice(gradient_queries.CountingLoss):
+    class Twice(gradient_queries.CountedLoss):
         def subgradient(self, w, z):
             super().subgradient(w, z)
             return super().subgradient(w, z)
 
-    monkeypatch.setattr(gradient_queries, "CountingLoss", Twice)
+    monkeypatch.setattr(gradient_queries, "CountedLoss", Twice)
     finding, result = verify("gradient-queries/text")
     assert finding.verdict is Verdict.INCONCLUSIVE
     assert result.record.exit_code == 3
