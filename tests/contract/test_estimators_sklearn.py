@@ -228,3 +228,14 @@ def test_a_label_outside_the_classes_and_missing_values_raise_nothing(data):
     for fitted in (model, regressor):
         assert np.isfinite(fitted.coef_).all()
         assert len(fitted.predict(X)) == len(X)
+
+
+def test_a_regressor_follows_the_units_of_its_target(data):
+    """Bounds and targets four times as far apart and shifted: so are the predictions, with the same draws."""
+    X, _ = data
+    targets, fitted = np.clip(X[:, 0], 0.0, 2.0), []
+    for y, bounds in ((targets, (0.0, 2.0)), (14.0 + 4.0 * (targets - 1.0), (10.0, 18.0))):
+        model = PrivateSGDRegressor(data_norm=3.0, target_bounds=bounds, random_state=7)
+        with pytest.warns(PrivacyLeakWarning, match="random_state=7"):
+            fitted.append(model.fit(X, y).predict(X))
+    np.testing.assert_allclose(fitted[1], 14.0 + 4.0 * (fitted[0] - 1.0), rtol=1e-9)
