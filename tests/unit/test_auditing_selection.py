@@ -184,6 +184,7 @@ def test_bits_leak_where_they_differ_and_only_there():
 
 
 def test_what_is_learned_is_learned_by_one_thread(monkeypatch):
+    import sklearn.linear_model  # noqa: F401  brings scipy's library beside numpy's, with threads of its own
     import threadpoolctl
 
     def threads():
