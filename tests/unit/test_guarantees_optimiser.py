@@ -240,3 +240,29 @@ def test_privacy_is_undecided_where_one_number_of_records_could_show_nothing():
     assert report.exit_code is ExitCode.UNDECIDED
     both = check_optimiser(shares_one_record, samples=2000, outliers=False, **settings)
     assert both.result("privacy").verdict is PASS
+
+
+def test_data_sets_that_are_refused_at_random_or_for_their_records_are_told():
+    def of_two_classes(data, L, D, epsilon, delta, rng, loss, convex_set):
+        if data.shape[0] == 50 and rng.random() < 0.01:
+            raise ValueError("bad luck")
+        if np.unique(data[:, -1]).size < 2:
+            raise ValueError("one class")
+        return plain(data, L, D, epsilon, delta, rng, loss, convex_set)
+
+    report = check_optimiser(
+        of_two_classes,
+        losses=("Hinge",),
+        problems=("hinge",),
+        sizes=(50,),
+        samples=500,
+        risk=lambda *_: 0.2,
+        invariances=(),
+        outliers=False,
+    )
+    assert report.result("deterministic_given_seed").verdict is PASS
+    told = dict(report.skipped)
+    assert "hinge with n = 50, d = 10 (bad luck)" in told["risk"]
+    # With two records of one class it raises, and with two of two classes it does not: that is no privacy.
+    assert report.result("privacy").verdict is FAIL
+    assert "an exception (RefusedError)" in report.result("privacy").counterexample

@@ -11,7 +11,7 @@ from typing import Any
 from dpsco_verify.choices import ERROR_BUDGET, FEWEST_SAMPLES
 from dpsco_verify.errors import InputError
 from dpsco_verify.guarantees.optimiser.bank import chosen
-from dpsco_verify.guarantees.optimiser.fits import Claim, Optimiser, Place
+from dpsco_verify.guarantees.optimiser.fits import Claim, Optimiser, Place, RefusedError
 from dpsco_verify.guarantees.optimiser.laws import (
     INVARIANCES,
     REPEATS,
@@ -83,8 +83,8 @@ def check_optimiser(
     fit
         ``fit(data, L, D, epsilon, delta, rng)`` returns a point w of the set W, shape (d,), for data of shape (n, k).
         It is told `loss` and `convex_set` too where its signature has these names; without `convex_set`, W is the ball
-        of diameter D about 0. ValueError refuses the data. Or else a
-        :class:`~dpsco_verify.auditing.program.Program`, which is sent
+        of diameter D about 0. ValueError refuses the data, which tells of a record if its neighbour's are taken.
+        Or else a :class:`~dpsco_verify.auditing.program.Program`, which is sent
         ``{"data", "L", "D", "epsilon", "delta", "loss", "set"}`` as the data set.
     risk
         ``risk(n, d, L, D, epsilon, delta)``, a bound of E F(w) − min F; it is told `problem`, its name, too where it
@@ -304,15 +304,18 @@ class _Checks:
             hardest = worst(tried)
             if hardest is None:
                 return "the claimed bound is at least LD on every instance"
-            return judge_risk(
-                bank,
-                *hardest,
-                name=self.optimiser.name,
-                alpha=self._level("risk"),
-                samples=runs,
-                seed=self.seed,
-                tried=len(tried),
-            )
+            try:
+                return judge_risk(
+                    bank,
+                    *hardest,
+                    name=self.optimiser.name,
+                    alpha=self._level("risk"),
+                    samples=runs,
+                    seed=self.seed,
+                    tried=len(tried),
+                )
+            except RefusedError as refusal:
+                return f"it refuses some samples of the worst instance, {hardest[0].words} ({refusal})"
 
         if risk is not None:
             self.book("risk", check)

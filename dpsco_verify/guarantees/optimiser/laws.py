@@ -64,6 +64,8 @@ def judge_seed(optimiser: Optimiser, place: Place, data: FloatArray, *, seed: in
     """
     # Records that differ show randomness in their order, and equal ones nothing but the noise.
     equal = np.broadcast_to(data[:1], data.shape)
+    if optimiser.accepts(equal, place, stream(seed, "optimiser/seed/equal")) is not None:
+        equal = data
     one, again, first, other = (
         optimiser.run(
             np.broadcast_to(records, (_SEED_RUNS, *data.shape)),
@@ -80,7 +82,7 @@ def judge_seed(optimiser: Optimiser, place: Place, data: FloatArray, *, seed: in
         )
     elif np.array_equal(first, other) and np.unique(first, axis=0).shape[0] >= _MANY:
         counterexample = (
-            f"on equal records {_SEED_RUNS} runs and as many with {REPEATS}, from {first[0].tolist()} on"
+            f"on the same records {_SEED_RUNS} runs and as many with {REPEATS}, from {first[0].tolist()} on"
         )
     return exact(
         name=optimiser.name,
@@ -137,10 +139,10 @@ class Law:
         return replace(self.place, task=group.task)
 
     def takes(self, group: Group) -> bool:
-        """Return whether the optimiser takes the data sets of a group."""
-        data = group.pairs[0][0]
+        """Return whether the optimiser takes any data set of a group: to take one and not its neighbour tells of it."""
         rng = stream(self.seed, f"optimiser/takes/{group.n}/{group.task.lipschitz}/{group.words}")
-        return self.optimiser.accepts(data, self.at(group), rng) is None
+        data = (one for pair in group.pairs for one in pair)
+        return any(self.optimiser.accepts(one, self.at(group), rng) is None for one in data)
 
 
 def judge_privacy(law: Law, claim: Claim | None, *, outliers: bool) -> GuaranteeResult | str:
@@ -150,12 +152,13 @@ def judge_privacy(law: Law, claim: Claim | None, *, outliers: bool) -> Guarantee
     taken = [n for n in SIZES if law.accepted[n] is None][:3]
     if not taken:
         return f"it refuses the data sets of the audit ({law.accepted[SIZES[-1]]})"
-    groups = [
-        group if law.takes(group) else Group(n=group.n, task=law.data.task(), pairs=law.data.pairs(group.n))
-        for group in law.data.groups(taken)
-    ]
-    if outliers:
-        groups += [group for group in law.data.outliers(taken) if law.takes(group)]
+    # Where it refuses the scaled data sets, those of L = D = 1 are left, which it may refuse as well.
+    plain = [Group(n=n, task=law.data.task(), pairs=law.data.pairs(n)) for n in taken]
+    tried = list(zip(law.data.groups(taken), plain, strict=True))
+    groups = [one for both in tried for one in [g for g in both if law.takes(g)][:1]]
+    groups += [group for group in law.data.outliers(taken) if outliers and law.takes(group)]
+    if not groups:
+        return "it refuses the pairs of data sets of the audit"
     found = []
     for group in groups:
         place = law.at(group)
