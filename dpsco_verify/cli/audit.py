@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from dpsco_verify.ledger.ledger import Ledger
 
 
-_WORTH_A_POOL = 16
-"""So many figures take longer to draw than processes to start."""
+_WORTH_A_POOL = 48
+"""So many figures take so much longer to draw than processes take to start that these are worth their own time."""
 
 
 @click.command(epilog=EXIT_CODES)
