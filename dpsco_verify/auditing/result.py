@@ -85,8 +85,8 @@ class Witness:
     --------
     >>> flip = lambda data, size, rng: np.where(rng.random(size) < 0.9, data[0], 1 - data[0])
     >>> witness = audit(flip, [0], [1], epsilon=1.0).witness
-    >>> print(witness.event, round(witness.frequency, 1), round(witness.frequency_neighbour, 1))
-    the output is 0 0.9 0.1
+    >>> print(round(witness.frequency, 1), round(witness.frequency_neighbour, 1))
+    0.9 0.1
     """
 
     d: Any
@@ -200,8 +200,8 @@ class AuditResult:
     --------
     >>> flip = lambda data, size, rng: np.where(rng.random(size) < 0.8, data[0], 1 - data[0])
     >>> result = audit(flip, [0], [1], epsilon=1.0)  # randomised response of ε = log 4
-    >>> print(result.verdict, round(result.epsilon_lower, 1), result.witness.event)
-    violated 1.3 the output is 0
+    >>> print(result.verdict, 1.0 < result.epsilon_lower <= np.log(4))
+    violated True
     >>> audit(flip, [0], [1], epsilon=1.0) == result
     True
     """
