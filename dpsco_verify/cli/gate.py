@@ -283,7 +283,8 @@ def _judged(judge: Callable[[Tell], Any]) -> Any:
 
 def _of_one_audit(mechanism: str | None, settings: dict[str, Any]) -> GateConfig:
     """Return the gate that the options describe."""
-    from dpsco_verify.gating.config import AuditEntry, GateConfig
+    from dpsco_verify.gating.config import GateConfig
+    from dpsco_verify.gating.entries import AuditEntry
 
     if settings.pop("optimiser"):
         optimiser = optimiser_of(mechanism, settings, _OF_THE_RUN)
@@ -306,7 +307,8 @@ def _of_one_audit(mechanism: str | None, settings: dict[str, Any]) -> GateConfig
 
 def _of_canaries(settings: dict[str, Any]) -> GateConfig:
     """Return the gate of one audit by canaries."""
-    from dpsco_verify.gating.config import CanaryEntry, GateConfig
+    from dpsco_verify.gating.config import GateConfig
+    from dpsco_verify.gating.entries import CanaryEntry
 
     of_the_entry = {*_OF_A_VERDICT, *_OF_CANARIES, "delta", "name"} - {"canaries"}
     for name, value in settings.items():

@@ -10,7 +10,7 @@ import click
 from dpsco_verify.cli.completion import problem_ids
 
 if TYPE_CHECKING:
-    from dpsco_verify.gating.config import GuaranteeEntry, OptimiserEntry
+    from dpsco_verify.gating.entries import GuaranteeEntry, OptimiserEntry
 
 C = TypeVar("C", bound=Callable[..., Any])
 
@@ -60,7 +60,7 @@ def optimiser_of(
     UsageError
         If an option does not fit.
     """
-    from dpsco_verify.gating.config import OptimiserEntry
+    from dpsco_verify.gating.entries import OptimiserEntry
 
     known = {*OF_AN_OPTIMISER, *_ALSO}
     for name, value in settings.items():

@@ -190,7 +190,7 @@ def command_of(
     import msgspec
 
     from dpsco_verify.cli.gate_optimiser import words_of
-    from dpsco_verify.gating.config import AuditEntry, GuaranteeEntry
+    from dpsco_verify.gating.entries import AuditEntry, GuaranteeEntry
 
     words = ["dpsco-verify", "gate"]
     entry: Any = one.entry

@@ -14,7 +14,7 @@ import numpy as np
 from dpsco_verify import guarantees
 from dpsco_verify.auditing.program import Program
 from dpsco_verify.errors import InputError
-from dpsco_verify.gating.config import GuaranteeEntry
+from dpsco_verify.gating.entries import GuaranteeEntry
 from dpsco_verify.gating.load import load_object
 from dpsco_verify.guarantees import GuaranteeResult
 from dpsco_verify.guarantees.optimiser import OptimiserReport, check_optimiser

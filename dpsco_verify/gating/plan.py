@@ -15,7 +15,8 @@ from dpsco_verify.choices import Relation
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import Source
 from dpsco_verify.gating.audit_evidence import FindingNames
-from dpsco_verify.gating.config import AuditEntry, CanaryEntry, GateConfig, GuaranteeEntry
+from dpsco_verify.gating.config import GateConfig
+from dpsco_verify.gating.entries import AuditEntry, CanaryEntry, GuaranteeEntry
 from dpsco_verify.gating.guarantees import PlannedGuarantee, load_guarantee, spends_level
 from dpsco_verify.gating.load import load_mechanism, load_pairs, load_relation, source_of
 from dpsco_verify.gating.score_files import load_scores

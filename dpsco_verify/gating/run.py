@@ -21,7 +21,8 @@ from dpsco_verify.auditing.program import Program
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import AuditRecord, Finding
 from dpsco_verify.gating.canary_evidence import canary_finding
-from dpsco_verify.gating.config import AuditEntry, GateConfig
+from dpsco_verify.gating.config import GateConfig
+from dpsco_verify.gating.entries import AuditEntry
 from dpsco_verify.gating.guarantee_evidence import findings_of
 from dpsco_verify.gating.guarantees import PlannedGuarantee
 from dpsco_verify.gating.load import load_relation

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from dpsco_verify.choices import Relation
 from dpsco_verify.cli import main
 from dpsco_verify.cli.gate_optimiser import OF_AN_OPTIMISER
-from dpsco_verify.gating.config import AuditEntry, CanaryEntry
+from dpsco_verify.gating.entries import AuditEntry, CanaryEntry
 
 MODULE = """
     import numpy as np

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from dpsco_verify.cli import main
-from dpsco_verify.gating.config import GuaranteeEntry, OptimiserEntry
+from dpsco_verify.gating.entries import GuaranteeEntry, OptimiserEntry
 from dpsco_verify.guarantees import mean_at_most
 from dpsco_verify.guarantees.optimiser import check_optimiser
 
