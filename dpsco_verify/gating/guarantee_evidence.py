@@ -12,26 +12,13 @@ from collections.abc import Iterator
 
 import msgspec
 
-from dpsco_verify.evidence import (
-    AuditVerdict,
-    Axis,
-    Column,
-    Finding,
-    LinePlot,
-    Quantity,
-    Scale,
-    Series,
-    SeriesStyle,
-    Stance,
-    Table,
-    Verdict,
-    checker,
-)
+from dpsco_verify.evidence import AuditVerdict, Finding, Quantity, Stance, Verdict, checker
 from dpsco_verify.evidence.checker import OWN, Kinds
 from dpsco_verify.evidence.verdict_backing import Backed, with_checked_certificate
 from dpsco_verify.gating.audit_evidence import REFERENCE, VERDICTS
 from dpsco_verify.guarantees import GuaranteeResult
 from dpsco_verify.guarantees.optimiser import OptimiserReport
+from dpsco_verify.guarantees.optimiser.report import bank_plot, bank_table
 
 _METHODS = {
     "mean_at_most": "a betting e-process, valid at every time",
@@ -84,7 +71,9 @@ def findings_of(
         named = f"{reading}-{one.kind.replace('_', '-')}"
         finding, certificate = _finding(one, id_, named, reproduce, expected)
         if one.kind == "risk":
-            finding = msgspec.structs.replace(finding, plots=_bank_plot(result), tables=_bank_table(result))
+            finding = msgspec.structs.replace(
+                finding, plots=(bank_plot(result),), tables=(bank_table(result),)
+            )
         yield finding, one.alpha, certificate
     for kind, reason in result.skipped:
         named = f"{reading}-{kind.replace('_', '-')}"
@@ -140,51 +129,6 @@ def _backed(result: GuaranteeResult, id_: str, reading: str) -> Backed:
         why = f"no certificate could be issued ({reason}): {result.summary}"
         return Backed(verdict=Verdict.INCONCLUSIVE, summary=why)
     return with_checked_certificate(verdict, result.summary, certificate, Kinds())
-
-
-def _bank_plot(report: OptimiserReport) -> tuple[LinePlot, ...]:
-    """Return the figure of the search: the mean excess risk over the claimed bound, by n, a curve for each problem."""
-    curves: dict[str, list[tuple[float, float]]] = {}
-    for trial in report.trials:
-        if trial.ratio is not None:
-            curves.setdefault(trial.problem, []).append((float(trial.n), trial.ratio))
-    sizes = sorted({n for points in curves.values() for n, _ in points})
-    series = [
-        Series(name="claimed", x=tuple(sizes), y=tuple(1.0 for _ in sizes), style=SeriesStyle.BOUND),
-        *(
-            Series(
-                name=problem,
-                x=tuple(n for n, _ in points),
-                y=tuple(ratio for _, ratio in points),
-                style=SeriesStyle.LINE if len(points) > 1 else SeriesStyle.POINTS,
-            )
-            for problem, points in curves.items()
-        ),
-    ]
-    return (
-        LinePlot(
-            id="bank",
-            title=f"{report.name}: mean excess risk over the claimed bound",
-            caption=f"Of {report.trials[0].runs} runs of each instance, which choose the worst one and judge nothing.",
-            x_axis=Axis(label="n", scale=Scale.LOG),
-            y_axis=Axis(label="mean excess risk / bound"),
-            series=tuple(series),
-        ),
-    )
-
-
-def _bank_table(report: OptimiserReport) -> tuple[Table, ...]:
-    """Return the table of the search."""
-    columns = ("problem", "n", "d", "mean excess risk", "claimed bound", "ratio")
-    rows = [(t.problem, t.n, t.dimension, t.excess, t.bound, t.ratio) for t in report.trials]
-    return (
-        Table(
-            id="bank",
-            title="the search for the worst instance",
-            columns=tuple(Column(name=name) for name in columns),
-            rows=tuple(rows),
-        ),
-    )
 
 
 def _evidence(result: GuaranteeResult) -> dict[str, Quantity]:

@@ -66,7 +66,8 @@ def tail_at_most(
     Notes
     -----
     The number of occurrences is binomial: the p-value is ``P(Bin(n, p) ≥ k)``, the lower bound Clopper and Pearson's,
-    and the MDV exact, for every law.
+    and the MDV exact, for every law. The e-value is the likelihood ratio of the smallest probability that would have
+    been found (:func:`tail_log_e_value`).
 
     Examples
     --------
@@ -158,7 +159,7 @@ def _check(
     above = int(np.count_nonzero(values > threshold))
     p_value = tail_p_value(above, samples, probability)
     violated = p_value <= alpha
-    mdv = None if violated else tail_mdv(samples, probability, alpha)
+    mdv = tail_mdv(samples, probability, alpha)
     lower = binomial.clopper_pearson_lower(above, samples, alpha=alpha)
     seen = (
         f"{above:,} of {samples:,} observations exceed {threshold:g}, so P(X > {threshold:g}) ≥ {lower:.4g}"
@@ -178,6 +179,7 @@ def _check(
         violated=violated,
         p_value=p_value,
         alpha=alpha,
+        log_e_value=tail_log_e_value(above, samples, probability, mdv),
         mdv=mdv,
         of_interest=_of_interest(of_interest, probability),
         would=f"P(X > {threshold:g}) = {probability + (mdv or 0.0):.4g}",
@@ -214,6 +216,19 @@ def tail_mdv(samples: int, probability: float, alpha: float) -> float | None:
         samples, null_probability=probability, alpha=alpha, power=POWER
     )
     return found if math.isfinite(found) else None
+
+
+def tail_log_e_value(above: int, samples: int, probability: float, mdv: float | None) -> float:
+    """Return the log of ``(q/p)^k ((1 − q)/(1 − p))^{n − k}``, with q the smallest probability that would be found.
+
+    It rises with k, so that its mean is largest at ``P(X > threshold) = p``, where it is 1; q does not hang on the
+    observations. Where nothing would be found, q is half the way from p to 1; at p = 0 one occurrence is ∞.
+    """
+    q = 0.5 * (1.0 + probability) if mdv is None else min(probability + mdv, 0.5 * (1.0 + probability))
+    if probability == 0.0 and above:
+        return math.inf
+    ratio = math.log(q) - math.log(probability) if above else 0.0
+    return above * ratio + (samples - above) * (math.log1p(-q) - math.log1p(-probability))
 
 
 def quantile_lower_bound(values: np.ndarray, level: float, alpha: float) -> float:

@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from dpsco_verify.auditing import AuditVerdict
 from dpsco_verify.auditing.mechanism import MechanismError
@@ -19,7 +20,7 @@ from dpsco_verify.guarantees import (
     ratio_at_most,
     tail_at_most,
 )
-from dpsco_verify.guarantees.tails import quantile_lower_bound, tail_mdv
+from dpsco_verify.guarantees.tails import quantile_lower_bound, tail_log_e_value, tail_mdv
 from dpsco_verify.inference.unbounded_mean import Spread, UnboundedMeanTest
 
 PASS, FAIL, OPEN = AuditVerdict.NOT_VIOLATED, AuditVerdict.VIOLATED, AuditVerdict.UNDECIDED
@@ -89,6 +90,28 @@ def test_never_is_refuted_by_one_occurrence():
 def test_infinite_stopping_times_are_observations():
     result = tail_at_most(lambda size, rng: np.full(size, math.inf), 10.0, 0.5, samples=100)
     assert result.verdict is FAIL
+
+
+@pytest.mark.parametrize(("p", "q"), [(0.1, 0.1), (0.1, 0.05), (0.9, 0.9), (1e-4, 1e-4), (0.0, 0.0)])
+@pytest.mark.parametrize("samples", [5, 300])
+def test_the_e_value_of_a_tail_has_mean_one_at_the_bound_and_less_below(p, q, samples):
+    mdv = tail_mdv(samples, p, 0.05)
+    k = np.arange(samples + 1)
+    seen = k[binom.pmf(k, samples, q) > 0]
+    values = np.exp([tail_log_e_value(int(one), samples, p, mdv) for one in seen])
+    mean = float(binom.pmf(seen, samples, q) @ values)
+    assert mean <= 1.0 + 1e-9
+    if p == q > 0.0:
+        assert mean == pytest.approx(1.0, rel=1e-9)
+
+
+def test_a_tail_s_e_value_grows_with_the_evidence():
+    found = [
+        tail_at_most(uniform, 0.9, claimed, samples=3000).log_e_value for claimed in (0.3, 0.1, 0.05, 0.0)
+    ]
+    assert found == sorted(found)
+    assert found[0] < 0.0 < found[2]
+    assert found[3] == math.inf
 
 
 def test_the_quantile_bound_is_an_order_statistic_of_its_level():

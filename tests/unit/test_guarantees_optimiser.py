@@ -45,6 +45,8 @@ def test_the_right_optimiser_keeps_all_claims_and_its_report_says_what_was_looke
     text = str(report)
     assert "drift" in text
     assert "ratio" in text
+    (axes,) = report.plot().axes
+    assert len(axes.lines) == 1 + len({t.problem for t in report.trials})
     with pytest.raises(TypeError, match="report.verdict"):
         assert report
 
@@ -117,6 +119,8 @@ def test_what_it_refuses_leaves_it_undecided():
     report = check_optimiser(refuses, risk=lambda *_: 0.1, problems=("drift",))
     assert report.exit_code is ExitCode.UNDECIDED
     assert "no data are good enough" in dict(report.skipped)["risk"]
+    with pytest.raises(InputError, match="risk=None"):
+        report.plot()
     assert {kind for kind, _ in report.skipped} == {
         "deterministic_given_seed",
         "risk",

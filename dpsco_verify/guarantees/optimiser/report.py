@@ -1,4 +1,4 @@
-"""What the checks of an optimiser found, as one value: the table, the verdict and the exit code."""
+"""What the checks of an optimiser found, as one value: the table, the picture, the verdict and the exit code."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import functools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import ParamSpec
+from typing import TYPE_CHECKING, ParamSpec
 
 from dpsco_verify.errors import InputError, no_truth_value
-from dpsco_verify.evidence import AuditVerdict
+from dpsco_verify.evidence import AuditVerdict, Axis, Column, LinePlot, Scale, Series, SeriesStyle, Table
 from dpsco_verify.evidence.exit_code import ExitCode
 from dpsco_verify.guarantees.result import GuaranteeResult
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +130,20 @@ class OptimiserReport:
                 return result
         raise KeyError(kind)
 
+    def plot(self) -> Figure:
+        """Return a matplotlib figure of the search: the mean excess risk over the claimed bound, by n.
+
+        Raises
+        ------
+        InputError
+            If no risk was claimed.
+        """
+        from dpsco_verify.reporting.drawing.lines import draw_lines  # noqa: PLC0415  brings in matplotlib
+
+        if not any(trial.bound is not None for trial in self.trials):
+            raise InputError("risk=None: no excess risk was claimed, so there is none to draw; give risk")
+        return draw_lines(bank_plot(self))
+
     @property
     def summary(self) -> str:
         """What was found, in one sentence."""
@@ -157,6 +174,47 @@ class OptimiserReport:
                     f"  {t.problem:<24}{t.n:>7}{t.dimension:>4}{t.excess:>14.4g}{bound:>12}{ratio:>9}"
                 )
         return "\n".join(lines)
+
+
+def bank_plot(report: OptimiserReport) -> LinePlot:
+    """Return the figure of the search: the mean excess risk over the claimed bound, by n, a curve for each problem."""
+    curves: dict[str, list[tuple[float, float]]] = {}
+    for trial in report.trials:
+        if trial.ratio is not None:
+            curves.setdefault(trial.problem, []).append((float(trial.n), trial.ratio))
+    sizes = sorted({n for points in curves.values() for n, _ in points})
+    series = [
+        Series(name="claimed", x=tuple(sizes), y=tuple(1.0 for _ in sizes), style=SeriesStyle.BOUND),
+        *(
+            Series(
+                name=problem,
+                x=tuple(n for n, _ in points),
+                y=tuple(ratio for _, ratio in points),
+                style=SeriesStyle.LINE if len(points) > 1 else SeriesStyle.POINTS,
+            )
+            for problem, points in curves.items()
+        ),
+    ]
+    return LinePlot(
+        id="bank",
+        title=f"{report.name}: mean excess risk over the claimed bound",
+        caption=f"Of {report.trials[0].runs} runs of each instance, which choose the worst one and judge nothing.",
+        x_axis=Axis(label="n", scale=Scale.LOG),
+        y_axis=Axis(label="mean excess risk / bound"),
+        series=tuple(series),
+    )
+
+
+def bank_table(report: OptimiserReport) -> Table:
+    """Return the table of the search, a row for each instance."""
+    columns = ("problem", "n", "d", "mean excess risk", "claimed bound", "ratio")
+    rows = [(t.problem, t.n, t.dimension, t.excess, t.bound, t.ratio) for t in report.trials]
+    return Table(
+        id="bank",
+        title="the search for the worst instance",
+        columns=tuple(Column(name=name) for name in columns),
+        rows=tuple(rows),
+    )
 
 
 P = ParamSpec("P")
