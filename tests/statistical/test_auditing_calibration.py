@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_verify.auditing import AuditVerdict, audit, one_pair, per_call
+from dpsco_verify.auditing import AuditVerdict, audit, conclusion, per_call
 from dpsco_verify.inference.binomial import clopper_pearson_upper
 from dpsco_verify.privacy import gaussian_delta
 from dpsco_verify.privacy.claims import (
@@ -93,8 +93,8 @@ MANY = 600
 @pytest.mark.parametrize("share", [0.15, pytest.param(1.0, marks=pytest.mark.long)])
 def test_false_alarms_at_the_boundary_stay_below_the_level_asked_for(share, monkeypatch):
     # What would have been found has no part in an alarm, and takes longer than the rest of an audit.
-    monkeypatch.setattr(one_pair, "detectable", lambda *_: None)
-    monkeypatch.setattr(one_pair, "pairs_needed", lambda *_, **__: None)
+    monkeypatch.setattr(conclusion, "detectable", lambda *_: None)
+    monkeypatch.setattr(conclusion, "pairs_needed", lambda *_, **__: None)
     # 5300 audits, or 795. With fresh seeds a level that is just kept would pass with probability at most 1e-3, so it
     # has to be kept with room: of 795 audits 21 may alarm at 5 %, and none at 1 %.
     p_values = []
