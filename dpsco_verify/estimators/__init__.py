@@ -1,6 +1,5 @@
 """Algorithm 1 for people with data: private linear models in scikit-learn's manner (``docs/estimators.md``)."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,22 +18,24 @@ __all__ = [
     "private_norm",
 ]
 
-_HOMES = {
-    "NoiseWarning": "warnings",
-    "PrivacyLeakWarning": "warnings",
-    "PrivacyStatement": "noise",
-    "PrivateSGDClassifier": "classifier",
-    "PrivateSGDRegressor": "regressor",
-    "private_norm": "norm_choice",
-}
-
 
 def __getattr__(name: str) -> object:
     # By their names, when they are asked for: scikit-learn takes longer to import than all else, and the systems
-    # of the comparison need no more from here than the noise.
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # of the comparison need no more from here than the noise. The imports are spelled out, so that the version of the
+    # code that a function runs sees them (`dpsco_verify.store.code`).
+    if name == "PrivateSGDClassifier":
+        from dpsco_verify.estimators import classifier as home  # noqa: PLC0415
+    elif name == "PrivateSGDRegressor":
+        from dpsco_verify.estimators import regressor as home  # type: ignore[no-redef]  # noqa: PLC0415
+    elif name == "PrivacyStatement":
+        from dpsco_verify.estimators import noise as home  # type: ignore[no-redef]  # noqa: PLC0415
+    elif name == "private_norm":
+        from dpsco_verify.estimators import norm_choice as home  # type: ignore[no-redef]  # noqa: PLC0415
+    elif name in __all__:
+        from dpsco_verify.estimators import warnings as home  # type: ignore[no-redef]  # noqa: PLC0415
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(home, name)
 
 
 def __dir__() -> list[str]:

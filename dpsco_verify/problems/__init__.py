@@ -1,4 +1,4 @@
-"""Losses, populations with certified minima, and checkers for the properties that a loss must have."""
+"""Losses, and populations with certified minima."""
 
 from __future__ import annotations
 

@@ -188,13 +188,15 @@ def test_what_is_learned_is_learned_by_one_thread(monkeypatch):
     import threadpoolctl
 
     def threads():
-        return {one["num_threads"] for one in threadpoolctl.threadpool_info() if one["user_api"] == "blas"}
+        return [one["num_threads"] for one in threadpoolctl.threadpool_info() if one["user_api"] == "blas"]
 
     seen = []
     monkeypatch.setattr(selection, "learned_features", lambda *_, **__: seen.append(threads()) or [])
     with threadpoolctl.threadpool_limits(limits=2):
+        before = threads()  # some libraries never have more than one
         selection.select(counted(64), counted(64), AIMS)
-        assert (seen, threads()) == ([{1}], {2})
+        assert 2 in before
+        assert (seen, threads()) == ([[1] * len(before)], before)
 
 
 @pytest.mark.parametrize("seed", range(4))

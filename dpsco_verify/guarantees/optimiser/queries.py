@@ -3,34 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
-import numpy as np
-
-from dpsco_verify.arrays import FloatArray
 from dpsco_verify.execution import stream
 from dpsco_verify.guarantees.optimiser.fits import Claim, Optimiser, Place, RefusedError
 from dpsco_verify.guarantees.optimiser.risk import Instance
 from dpsco_verify.guarantees.result import GuaranteeResult, exact
 from dpsco_verify.problems import Loss
+from dpsco_verify.problems.losses.loss import CountedLoss
 from dpsco_verify.validation import require_positive
-
-
-class CountedLoss:
-    """A loss that counts the gradients of single points that it is asked for."""
-
-    def __init__(self, loss: Loss) -> None:
-        self._loss = loss
-        self.queries = 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loss, name)
-
-    def subgradient(self, w: FloatArray, z: FloatArray) -> FloatArray:
-        """Return the loss's subgradient, and count its rows."""
-        found = self._loss.subgradient(w, z)
-        self.queries += int(np.prod(found.shape[:-1], dtype=np.int64))
-        return found
 
 
 def judge_queries(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 
@@ -99,3 +100,20 @@ def inner_product(w: FloatArray, a: FloatArray) -> FloatArray:
     """
     total: FloatArray = np.add.reduce(np.multiply(w, a, order="C"), axis=-1)
     return total
+
+
+class CountedLoss:
+    """A loss that counts the gradients of single points that it is asked for."""
+
+    def __init__(self, loss: Loss) -> None:
+        self._loss = loss
+        self.queries = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loss, name)
+
+    def subgradient(self, w: FloatArray, z: FloatArray) -> FloatArray:
+        """Return the loss's subgradient, and count its rows."""
+        found = self._loss.subgradient(w, z)
+        self.queries += int(np.prod(found.shape[:-1], dtype=np.int64))
+        return found

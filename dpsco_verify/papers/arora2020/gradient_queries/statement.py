@@ -20,11 +20,11 @@ from dpsco_verify.evidence import (
 )
 from dpsco_verify.execution import stream
 from dpsco_verify.geometry import Box
-from dpsco_verify.guarantees.optimiser.queries import CountedLoss
 from dpsco_verify.ledger import Context, Decision, Handle, OneUnit, Reading, Units
 from dpsco_verify.papers.arora2020.gradient_queries.certificates import GradientQueries
 from dpsco_verify.papers.arora2020.stopping_tail import law
 from dpsco_verify.problems import Linear, Loss
+from dpsco_verify.problems.losses.loss import CountedLoss
 
 _SIZES = {
     Profile.QUICK: (2, 3, 4, 5, 16, 17),
