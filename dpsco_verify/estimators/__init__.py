@@ -24,15 +24,15 @@ def __getattr__(name: str) -> object:
     # of the comparison need no more from here than the noise. The imports are spelled out, so that the version of the
     # code that a function runs sees them (`dpsco_verify.store.code`).
     if name == "PrivateSGDClassifier":
-        from dpsco_verify.estimators import classifier as home  # noqa: PLC0415
+        from dpsco_verify.estimators import classifier as home  # noqa: PLC0415  as said above
     elif name == "PrivateSGDRegressor":
-        from dpsco_verify.estimators import regressor as home  # type: ignore[no-redef]  # noqa: PLC0415
+        from dpsco_verify.estimators import regressor as home  # type: ignore[no-redef]  # noqa: PLC0415  one of them runs
     elif name == "PrivacyStatement":
-        from dpsco_verify.estimators import noise as home  # type: ignore[no-redef]  # noqa: PLC0415
+        from dpsco_verify.estimators import noise as home  # type: ignore[no-redef]  # noqa: PLC0415  the same
     elif name == "private_norm":
-        from dpsco_verify.estimators import norm_choice as home  # type: ignore[no-redef]  # noqa: PLC0415
+        from dpsco_verify.estimators import norm_choice as home  # type: ignore[no-redef]  # noqa: PLC0415  the same
     elif name in __all__:
-        from dpsco_verify.estimators import warnings as home  # type: ignore[no-redef]  # noqa: PLC0415
+        from dpsco_verify.estimators import warnings as home  # type: ignore[no-redef]  # noqa: PLC0415  the same
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(home, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.special import comb
@@ -59,7 +60,7 @@ _OTHER = np.array([[1] * _CHANGED + [0] * (_BITS - _CHANGED)], dtype=np.int64)
 _POINTS = (np.array([1.0]), np.array([0.0]))
 
 
-def _groups(told: GroupsTold, *, scale: float, **rest: object) -> tuple[Exhibit, Exhibit]:
+def _groups(told: GroupsTold, *, scale: float, **rest: Any) -> tuple[Exhibit, Exhibit]:
     wrong, right = (NoisyGroups(told=one, scale=scale) for one in (told, GroupsTold.ALL))
     return fault_and_control(
         wrong,
@@ -69,7 +70,7 @@ def _groups(told: GroupsTold, *, scale: float, **rest: object) -> tuple[Exhibit,
         right_title="The public keys with their noisy counts",
         source="public software: groups come as the data give them",
         samples=2_500,
-        **rest,  # type: ignore[arg-type]
+        **rest,
     )
 
 
