@@ -9,7 +9,8 @@ import numpy as np
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing.mechanism import Caller
-from dpsco_verify.auditing.regions import Candidate, Order
+from dpsco_verify.auditing.orders import Order
+from dpsco_verify.auditing.regions import Candidate
 from dpsco_verify.auditing.selection import Choice
 from dpsco_verify.execution.time_limit import TimeIsUp
 from dpsco_verify.inference import CellCounts, EProcessDecision, PrivacyEventTest

@@ -38,7 +38,7 @@ from scipy.special import betainccinv, betaincinv, expit, logit, ndtr, ndtri
 
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing.confirmation import Confirmation, planned_fractions
-from dpsco_verify.auditing.regions import Order
+from dpsco_verify.auditing.orders import Order
 from dpsco_verify.auditing.request import POWER
 from dpsco_verify.auditing.result import MinimumDetectableViolation
 from dpsco_verify.inference.privacy_event_test import power_function

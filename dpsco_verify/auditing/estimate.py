@@ -22,9 +22,9 @@ from dpsco_verify.auditing import bounds
 from dpsco_verify.auditing.confirmation import count_fresh, planned_fractions
 from dpsco_verify.auditing.mechanism import Caller, Mechanism, mechanism_name
 from dpsco_verify.auditing.one_pair import choose, draw_more, looks, searchable
+from dpsco_verify.auditing.orders import Aims, Order
 from dpsco_verify.auditing.outputs import Outputs
 from dpsco_verify.auditing.pairs import require_pair
-from dpsco_verify.auditing.regions import Aims, Order
 from dpsco_verify.auditing.relations import OwnRelation
 from dpsco_verify.auditing.repeats import repeats
 from dpsco_verify.auditing.request import (

@@ -21,9 +21,9 @@ from dpsco_verify.auditing.conclusion import concluded
 from dpsco_verify.auditing.confirmation import Confirmation, confirm
 from dpsco_verify.auditing.features import user_features
 from dpsco_verify.auditing.mechanism import Caller
+from dpsco_verify.auditing.orders import Aims
 from dpsco_verify.auditing.outputs import Outputs, join
 from dpsco_verify.auditing.raising import skipping_exceptions
-from dpsco_verify.auditing.regions import Aims
 from dpsco_verify.auditing.repeats import repeats, unseen
 from dpsco_verify.auditing.request import SEARCH, AuditRequest
 from dpsco_verify.auditing.result import AuditResult

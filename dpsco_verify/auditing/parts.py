@@ -20,9 +20,11 @@ import numpy as np
 
 from dpsco_verify.arrays import BoolArray, FloatArray
 from dpsco_verify.auditing.features import Feature
+from dpsco_verify.auditing.orders import Aims
 from dpsco_verify.auditing.outputs import Outputs
 from dpsco_verify.auditing.plain import as_float, plain
-from dpsco_verify.auditing.regions import Aims, Candidate, best_unions
+from dpsco_verify.auditing.region_search import best_unions
+from dpsco_verify.auditing.regions import Candidate
 
 _MOST_PARTS = 48
 _MOST_VALUES = 256

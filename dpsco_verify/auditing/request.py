@@ -10,7 +10,7 @@ from typing import Any
 
 from dpsco_verify.arrays import ArrayLike
 from dpsco_verify.auditing.mechanism import Mechanism
-from dpsco_verify.auditing.regions import Aims, Order
+from dpsco_verify.auditing.orders import Aims, Order
 from dpsco_verify.auditing.relations import OwnRelation
 from dpsco_verify.choices import EPSILON_FOR_NONE, Relation
 from dpsco_verify.errors import InputError

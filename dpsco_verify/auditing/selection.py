@@ -13,20 +13,11 @@ from scipy.special import betainccinv, betaincinv
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.auditing.features import Feature, bit_features, standard_features
 from dpsco_verify.auditing.likelihood_ratio import learned_features
+from dpsco_verify.auditing.orders import Aims, Order, rating, remoteness
 from dpsco_verify.auditing.outputs import Outputs, join
 from dpsco_verify.auditing.parts import amount_features, label_candidates
-from dpsco_verify.auditing.regions import (
-    Aims,
-    Candidate,
-    FeatureRegion,
-    Order,
-    Region,
-    atom_candidates,
-    feature_candidates,
-    rating,
-    remoteness,
-    sorted_values,
-)
+from dpsco_verify.auditing.region_search import atom_candidates, feature_candidates
+from dpsco_verify.auditing.regions import Candidate, FeatureRegion, Region, sorted_values
 from dpsco_verify.execution.threads import one_thread_of_linear_algebra
 from dpsco_verify.inference.bets import bet_fractions, log_factors
 

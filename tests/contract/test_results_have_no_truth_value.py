@@ -19,7 +19,6 @@ SAYS_WHAT_WAS_FOUND = {"verdict", "rejected", "refuted", "violated", "holds", "a
 FOUND = {"VIOLATED", "REFUTED", "FAILS"}
 INTERNAL = (
     "dpsco_verify.auditing.confirmation",  # steps on the way to an AuditResult
-    "dpsco_verify.auditing.regions",  # which outputs lie in an event is no verdict
     "dpsco_verify.papers",  # steps on the way to a Decision
     "dpsco_verify.plugin",  # the session's own books
     "dpsco_verify.store",

@@ -7,7 +7,7 @@ import pytest
 
 from dpsco_verify.auditing import AuditVerdict, audit
 from dpsco_verify.auditing.confirmation import planned_fractions
-from dpsco_verify.auditing.regions import Order
+from dpsco_verify.auditing.orders import Order
 from dpsco_verify.inference.privacy_event_test import power_lower_bound
 
 pytestmark = pytest.mark.slow  # many audits that find nothing

@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 
 from dpsco_verify.auditing import detectable as module
 from dpsco_verify.auditing.confirmation import planned_fractions
-from dpsco_verify.auditing.regions import Order
+from dpsco_verify.auditing.orders import Order
 from dpsco_verify.auditing.request import POWER
 from dpsco_verify.inference.privacy_event_test import power_function
 

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from benchmarks.zoos import AUDITORIUM
-from dpsco_verify.auditing import AuditVerdict, audit, regions, selection
+from dpsco_verify.auditing import AuditVerdict, audit, region_search, selection
 from dpsco_verify.auditing.features import Feature
+from dpsco_verify.auditing.orders import Aims, Order, rating, remoteness
 from dpsco_verify.auditing.outputs import encode
-from dpsco_verify.auditing.regions import Aims, Candidate, Order, rating, remoteness
+from dpsco_verify.auditing.regions import Candidate
 from dpsco_verify.inference import binomial
 from dpsco_verify.inference.bets import bet_fractions
 
@@ -241,7 +242,7 @@ def test_the_interval_in_which_all_of_the_excess_lies_is_found(low, high):
     first = np.concatenate([outside[:3000], rng.uniform(low, high, 1000)])
     value = Feature(name="value", values=lambda outputs: outputs.numbers[:, 0])
     aims = Aims(orders=(Order(0.0, 0.0),), reach=0.05, needed=0.01)
-    best = max(regions._intervals(value, first, outside, aims), key=lambda one: one.rating)
+    best = max(region_search._intervals(value, first, outside, aims), key=lambda one: one.rating)
     [(start, end)] = best.region.event.intervals
     assert not best.swapped
     np.testing.assert_allclose([start, end], [low, high], atol=0.25)  # a cell of 40 holds at most 0.2
