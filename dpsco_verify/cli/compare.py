@@ -7,7 +7,7 @@ import sys
 import click
 
 from dpsco_verify.choices import ExecutorKind, Profile
-from dpsco_verify.cli.completion import compared_ids
+from dpsco_verify.cli.completion import compared_ids, system_ids
 from dpsco_verify.cli.options import ChoiceOf, chosen_executor, executor_options, json_option, printed_form
 from dpsco_verify.cli.progress import NO_REPORT, is_quiet, progress, quiet_option
 from dpsco_verify.evidence.exit_code import ExitCode
@@ -33,6 +33,14 @@ bad input; 70 broken off: a fault of the program, and no verdict.
     metavar="ID",
     shell_complete=compared_ids,
     help="Compare on this problem; repeatable.",
+)
+@click.option(
+    "--system",
+    "systems",
+    multiple=True,
+    metavar="ID",
+    shell_complete=system_ids,
+    help="Compare this system; repeatable.  [default: all]",
 )
 @click.option(
     "--n", "sizes", multiple=True, type=click.IntRange(min=2), help="Compare at this n; repeatable."
@@ -64,6 +72,7 @@ bad input; 70 broken off: a fault of the program, and no verdict.
 def compare(
     profile: Profile,
     problems: tuple[str, ...],
+    systems: tuple[str, ...],
     sizes: tuple[int, ...],
     epsilons: tuple[float, ...],
     delta: float,
@@ -89,6 +98,7 @@ def compare(
     plan = plan_for(
         profile,
         problems=problems,
+        systems=systems,
         sizes=sizes,
         epsilons=epsilons,
         delta=delta,

@@ -1,6 +1,7 @@
 """``dpsco-verify completion``, and the ids that a shell completes.
 
-Papers, claims and formats are told without heavy imports; problems and exhibits by their catalogues, in a second.
+Papers, claims and formats are told without heavy imports; problems, systems and exhibits take a second for their
+catalogues.
 """
 
 from __future__ import annotations
@@ -64,6 +65,13 @@ def compared_ids(_ctx: click.Context, _param: click.Parameter, begun: str) -> li
     from dpsco_verify.comparison.problems import PROBLEMS
 
     return _beginning(begun, PROBLEMS)
+
+
+def system_ids(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[str]:
+    """Return the ids of the systems of comparisons that begin like this."""
+    from dpsco_verify.related.catalogue import SYSTEMS
+
+    return _beginning(begun, SYSTEMS)
 
 
 def exhibit_ids(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[str]:

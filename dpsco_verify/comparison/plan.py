@@ -9,6 +9,7 @@ from dpsco_verify.comparison.measure import DesignPoint
 from dpsco_verify.comparison.problems import PROBLEMS
 from dpsco_verify.errors import InputError
 from dpsco_verify.related import PrivacyBudget
+from dpsco_verify.related.catalogue import SYSTEMS
 from dpsco_verify.validation import require_integer, require_positive
 
 
@@ -27,7 +28,7 @@ class ComparisonPlan:
 
     Attributes
     ----------
-    problems
+    problems, systems
         By their ids.
     sizes
         The n at ε = `epsilon`.
@@ -59,6 +60,7 @@ class ComparisonPlan:
     potentials: Study | None = None
     epsilon: float = 1.0
     delta: float = 1e-6
+    systems: tuple[str, ...] = tuple(SYSTEMS)
 
     def sizes_of(self, problem: str) -> tuple[int, ...]:
         """Return the n of a problem at ε = `epsilon`."""
@@ -75,15 +77,25 @@ class ComparisonPlan:
         return tuple(dict.fromkeys([*along_n, *along_epsilon]))
 
     def narrowed(
-        self, *, problems: tuple[str, ...], sizes: tuple[int, ...], epsilons: tuple[float, ...]
+        self,
+        *,
+        problems: tuple[str, ...],
+        systems: tuple[str, ...],
+        sizes: tuple[int, ...],
+        epsilons: tuple[float, ...],
     ) -> ComparisonPlan:
         """Return the plan for a user's own choice; what is not chosen stays as it is.
 
         With one ε chosen it is that of the sweep over n; with several the first is, and the sweep over ε has them all.
         The open questions have no part in it.
         """
-        plan = replace(self, problems=problems or self.problems, sizes=sizes or self.sizes)
-        if problems or sizes or epsilons:
+        plan = replace(
+            self,
+            problems=problems or self.problems,
+            systems=systems or self.systems,
+            sizes=sizes or self.sizes,
+        )
+        if problems or systems or sizes or epsilons:
             plan = replace(plan, schedules=None, potentials=None)
         if sizes:
             plan = replace(plan, epsilon_size=sorted(sizes)[len(sizes) // 2], large_sizes=())
@@ -142,6 +154,7 @@ def plan_for(
     profile: str,
     *,
     problems: Sequence[str] = (),
+    systems: Sequence[str] = (),
     sizes: Sequence[int] = (),
     epsilons: Sequence[float] = (),
     delta: float | None = None,
@@ -153,15 +166,19 @@ def plan_for(
     Raises
     ------
     InputError
-        For a problem that is none, or a number out of range.
+        For a problem or a system that is none, or a number out of range.
     """
     plan = _PLANS[profile]
     for problem in problems:
         if problem not in PROBLEMS:
             raise InputError(f"problem={problem!r} is not a problem; give one of {', '.join(PROBLEMS)}")
+    for system in systems:
+        if system not in SYSTEMS:
+            raise InputError(f"system={system!r} is not a system; give one of {', '.join(SYSTEMS)}")
     checked = tuple(dict.fromkeys(PrivacyBudget(epsilon, 0.0).epsilon for epsilon in epsilons))
     plan = plan.narrowed(
         problems=tuple(dict.fromkeys(problems)),
+        systems=tuple(name for name in SYSTEMS if name in systems),
         sizes=tuple(sorted({require_integer("n", n, minimum=2) for n in sizes})),
         epsilons=checked,
     )

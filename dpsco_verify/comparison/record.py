@@ -43,7 +43,7 @@ def comparison_record(
     """Return the record from the cells and the audits by system, whose level together is `error_budget`."""
     records = tuple(_cell(*key, cell) for key, found in cells.items() for cell in found)
     problems = tuple(_problem(name) for name in plan.problems)
-    systems = tuple(_system(name, audits) for name in SYSTEMS)
+    systems = tuple(_system(name, audits) for name in plan.systems)
     return ComparisonRecord(
         epsilon=plan.epsilon,
         delta=plan.delta,

@@ -41,7 +41,7 @@ def comparison_units(plan: ComparisonPlan, *, seed: int) -> tuple[WorkUnit, ...]
             cost=plan.seconds_of(problem),
         )
         for problem in plan.problems
-        for system in SYSTEMS
+        for system in plan.systems
     ]
     if plan.schedules is not None:
         units.append(
@@ -79,7 +79,7 @@ def audit_units(
 
     Together they alarm falsely with a probability of at most `error_budget`.
     """
-    private = [name for name, system in SYSTEMS.items() if system.is_private and name not in audited]
+    private = [name for name in plan.systems if SYSTEMS[name].is_private and name not in audited]
     if not private:
         return ()
     budget = ErrorBudget.split(error_budget, dict.fromkeys(private, 1.0))
@@ -112,7 +112,7 @@ def conclude_comparison(
     cells = {
         (problem, system): outcomes[_name(problem, system)].value
         for problem in plan.problems
-        for system in SYSTEMS
+        for system in plan.systems
     }
     tables = question_tables(
         *(outcomes[name].value if name in outcomes else () for name in (_SCHEDULES, _POTENTIALS))

@@ -72,14 +72,14 @@ def test_every_private_system_is_audited_or_says_why_not(small):
             assert bool(system.audits) is not bool(system.not_audited)
 
 
-def test_the_same_seed_gives_the_same_record_and_another_seed_another(small):
-    fewer = ["--problem", "linear-signs-5", "--n", "20", "--runs", "4", "--most-seconds", "0.2"]
-    first, again, other = (
-        msgspec.json.decode(run(*fewer, "--format", "json", "--seed", seed).stdout, type=ComparisonRecord)
-        for seed in ("0", "0", "1")
-    )
-    assert timeless(first) == timeless(again)
-    assert timeless(first) != timeless(other)
+def test_a_system_alone_is_measured_as_among_all_and_another_seed_gives_other_runs(small):
+    chosen = ["--system", "phased-sgd", "--system", "algorithm-1", "--executor", "serial"]
+    alone, other = record(*chosen), record(*chosen, "--seed", "1")
+    assert [system.id for system in alone.systems] == ["algorithm-1", "phased-sgd"]
+    assert all(system.audits for system in alone.systems)
+    ids = {system.id for system in alone.systems}
+    assert timeless(alone).cells == tuple(cell for cell in timeless(small).cells if cell.system in ids)
+    assert timeless(alone).cells != timeless(other).cells
 
 
 @pytest.fixture
@@ -114,6 +114,7 @@ def test_markdown_is_for_documents():
     ("arguments", "words"),
     [
         (["--problem", "salesman"], "problem='salesman' is not a problem; give one of linear-signs-1"),
+        (["--system", "sgd"], "system='sgd' is not a system; give one of algorithm-1"),
         (["--epsilon", "-1"], "epsilon=-1.0"),
         (["--epsilon", "nan"], "epsilon=nan"),
         (["--delta", "1"], "delta=1.0 protects nothing"),
@@ -137,7 +138,8 @@ def test_a_violation_is_exit_code_1(monkeypatch):
 
     systems = dict(SYSTEMS) | {"phased-sgd": TooLittleNoise()}
     monkeypatch.setattr(audits, "SYSTEMS", systems)
-    result = run(*SMALL, "--format", "json", "--executor", "serial")
+    chosen = ("--system", "phased-sgd", "--system", "output-perturbation")
+    result = run(*SMALL, *chosen, "--format", "json", "--executor", "serial")
     assert result.exit_code == 1
     found = msgspec.json.decode(result.stdout, type=ComparisonRecord)
     assert [s.id for s in found.systems if any(a.verdict == "violated" for a in s.audits)] == ["phased-sgd"]

@@ -15,6 +15,7 @@ from dpsco_verify.comparison.problems import PROBLEMS
 from dpsco_verify.faults import EXHIBITS
 from dpsco_verify.guarantees.optimiser import BANK
 from dpsco_verify.ledger.installed import installed_ledger
+from dpsco_verify.related.catalogue import SYSTEMS
 
 
 def completed(*words):
@@ -52,10 +53,11 @@ def test_ids_of_claims_are_those_of_the_ledger():
     assert completed("audit", "--ignore", "no-such") == []
 
 
-def test_ids_of_problems_and_exhibits():
+def test_ids_of_problems_systems_and_exhibits():
     assert sorted(completed("problems", "")) == sorted(BANK)
     assert sorted(completed("gate", "--problems", "")) == sorted(BANK)
     assert sorted(completed("compare", "--problem", "")) == sorted(PROBLEMS)
+    assert sorted(completed("compare", "--system", "")) == sorted(SYSTEMS)
     assert sorted(completed("museum", "--select", "")) == sorted(exhibit.id for exhibit in EXHIBITS)
     assert completed("problems", "breast-cancer-h") == ["breast-cancer-hinge"]
 
