@@ -4,8 +4,8 @@ Sums, differences, products, quotients and square roots of doubles have the same
 and the C library return as exp, log, power, …, and what comes of matrix products and of sums in a library's own order,
 depends in the last digits on the instructions that the library picks for the processor.
 
-``python -m dpsco_verify.processor [--below] COMMAND…`` runs a command once at each level of features that the machine
-has, from the lowest to the highest, which ``--below`` leaves out; without a command it prints the levels.
+``python -m dpsco_verify.processor [--lowest] COMMAND…`` runs a command once at each level of features that the machine
+has, from the lowest to the highest, or with ``--lowest`` at that one alone; without a command it prints the levels.
 """
 
 from __future__ import annotations
@@ -90,10 +90,10 @@ def main(arguments: Sequence[str]) -> int:
 
     What it prints of its own goes to stderr.
     """
-    below = list(arguments[:1]) == ["--below"]
-    command = arguments[below:]
+    lowest = list(arguments[:1]) == ["--lowest"]
+    command = arguments[lowest:]
     status = 0
-    for name, environment in list(levels().items())[: -1 if below else None]:
+    for name, environment in list(levels().items())[: 1 if lowest else None]:
         switches = " ".join(f"{key}={value!r}" for key, value in environment.items())
         sys.stderr.write(f"{name}: {switches or 'all that the machine has'}\n")
         sys.stderr.flush()
