@@ -12,7 +12,7 @@ import math
 import numpy as np
 from scipy import special
 
-from dpsco_verify.arrays import FloatArray
+from dpsco_verify.arrays import ArrayLike, FloatArray
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 _CLOSE = 0.1
@@ -20,10 +20,11 @@ _SERIES_FROM = 12.0
 _SERIES_TERMS = 16
 
 
-def mills(z: FloatArray) -> FloatArray:
+def mills(z: ArrayLike) -> FloatArray:
     """Return ``R(z) = Q(z)/φ(z)``; infinite below about −37, where it overflows."""
     with np.errstate(over="ignore"):
-        return np.asarray(math.sqrt(math.pi / 2.0) * special.erfcx(z / math.sqrt(2.0)), dtype=np.float64)
+        scaled = np.divide(z, math.sqrt(2.0))
+        return np.asarray(math.sqrt(math.pi / 2.0) * special.erfcx(scaled), dtype=np.float64)
 
 
 def _slope_series(z: FloatArray) -> FloatArray:
@@ -53,3 +54,12 @@ def log_mills_difference(a: FloatArray, width: FloatArray) -> FloatArray:
         # the width's logarithm apart: the product may be too small for a double
         out[part] = np.log(0.5 * np.tensordot(_WEIGHTS, slope(nodes), axes=1)) + np.log(span)
     return out
+
+
+def log_mills_difference_of_one(a: float, width: float) -> float:
+    """Return the same of one pair."""
+    if width >= _CLOSE * max(1.0, a):
+        return float(np.log(mills(a) - mills(a + width)))
+    nodes = a + (0.5 + 0.5 * _NODES) * width
+    slope = _slope_series(nodes) if a >= _SERIES_FROM else 1.0 - nodes * mills(nodes)
+    return float(np.log(0.5 * (_WEIGHTS @ slope)) + np.log(width))

@@ -22,10 +22,17 @@ def reference(epsilon, mu):
         return mpmath.log(mpmath.ncdf(m / 2 - e / m) - mpmath.exp(e) * mpmath.ncdf(-m / 2 - e / m))
 
 
+def log_delta(epsilon, mu):
+    """Return it of one pair, which is found on its own, and see that it is that of many."""
+    one, many = float(log_gaussian_delta(epsilon, mu)), log_gaussian_delta([epsilon, 0.5], mu)
+    assert one == pytest.approx(many[0], rel=2e-15, abs=1e-15)
+    return one
+
+
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("mu", DISTANCES)
 def test_doubles_against_balls(epsilon, mu):
-    got = float(log_gaussian_delta(epsilon, mu))
+    got = log_delta(epsilon, mu)
     if epsilon / mu >= 1e6:  # δ below exp(-5e11): only that it is as small as that
         assert got < -1e10
         return
@@ -38,7 +45,7 @@ def test_doubles_against_balls(epsilon, mu):
 
 @pytest.mark.parametrize(("epsilon", "mu"), [(0.5, 0.3), (1.0, 1.0), (3.0, 0.4), (0.01, 0.001), (30.0, 9.0)])
 def test_doubles_against_mpmath(epsilon, mu):
-    assert float(log_gaussian_delta(epsilon, mu)) == pytest.approx(float(reference(epsilon, mu)), rel=1e-12)
+    assert log_delta(epsilon, mu) == pytest.approx(float(reference(epsilon, mu)), rel=1e-12)
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 1e-6), (1.0, 1e-5), (2.0, 1e-10)])
@@ -46,7 +53,7 @@ def test_against_dp_accounting(epsilon, delta):
     from dp_accounting.pld import privacy_loss_distribution
 
     mu = brentq(lambda m: float(log_gaussian_delta(epsilon, m)) - math.log(delta), 1e-3, 10.0)
-    pld = privacy_loss_distribution.from_gaussian_mechanism(1.0 / mu, value_discretization_interval=1e-5)
+    pld = privacy_loss_distribution.from_gaussian_mechanism(1.0 / mu, value_discretization_interval=1e-4)
     assert pld.get_delta_for_epsilon(epsilon) == pytest.approx(delta, rel=1e-3)
 
 
@@ -63,8 +70,10 @@ def test_at_zero_epsilon_it_is_the_total_variation():
 
 
 def test_ends_of_the_range():
-    assert float(log_gaussian_delta(1.0, 0.0)) == -math.inf
-    assert float(log_gaussian_delta(math.inf, 1.0)) == -math.inf
+    assert log_delta(1.0, 0.0) == -math.inf
+    assert log_delta(math.inf, 1.0) == -math.inf
+    assert log_delta(1.0, 1e300) == log_delta(1.0, math.inf) == 0.0
+    assert log_gaussian_delta([1.0], [[2.0]]).shape == (1, 1)
     assert float(gaussian_delta(1.0, math.inf)) == 1.0
     assert float(gaussian_delta(1e5, 1e-3)) == 0.0
 
@@ -73,3 +82,5 @@ def test_ends_of_the_range():
 def test_nan_and_negative_numbers_are_refused(epsilon, mu):
     with pytest.raises(InputError, match="epsilon and mu"):
         log_gaussian_delta(epsilon, mu)
+    with pytest.raises(InputError, match="epsilon and mu"):
+        log_gaussian_delta([epsilon, 1.0], mu)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import types
 from fractions import Fraction
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence.checker.whole_run import WholeRunPrivacy
@@ -45,12 +46,13 @@ def potential(t, epsilon, mu):
         if y <= 0:
             return 1.0 - y
         z = math.log(y) / mu - mu / 2
-        return float(stats.norm.sf(z) - y * stats.norm.sf(z + mu))
+        return float(special.ndtr(-z) - y * special.ndtr(-z - mu))
 
     upper = curve(alpha + t) if t >= 0 else 1.0 - alpha - t + alpha * curve((1.0 - t) / alpha)
     return upper, curve(alpha + t)
 
 
+@functools.cache
 def two_steps(n, epsilon, mu):
     """The functionals with two steps, of the envelope and of the attained law, by quadrature."""
     alpha, c = math.exp(epsilon), (n - 2) * math.expm1(epsilon)
@@ -61,14 +63,20 @@ def two_steps(n, epsilon, mu):
 
     def mean(function, start, stop=12.0):
         return integrate.quad(
-            lambda z: stats.norm.pdf(z) * function(z), start, stop, limit=400, epsabs=1e-12
-        )[0]
+            lambda z: math.exp(-z * z / 2) * function(z), start, stop, limit=400, epsabs=1e-12
+        )[0] / math.sqrt(2 * math.pi)
 
     ups = mean(lambda z: potential(c - (y(z) - alpha), epsilon, mu)[0], high, high + 12.0)
     downs = mean(lambda z: potential(c - (1.0 - alpha * y(z)), epsilon, mu)[0], low)
-    atom = (stats.norm.cdf(low) - stats.norm.sf(high)) * potential(c, epsilon, mu)[0]
+    atom = (special.ndtr(low) - special.ndtr(-high)) * potential(c, epsilon, mu)[0]
     attained = mean(lambda z: potential(c - (y(z) - alpha), epsilon, mu)[1], -12.0)
     return (ups + downs + atom) / n, attained / n
+
+
+@functools.cache
+def bound_in_balls(witness):
+    with flint.ctx.workprec(128):
+        return float(witness.sides("replace-one")[1].mid())
 
 
 def in_balls(n, points, mu, epsilon, batch=1):
@@ -92,8 +100,7 @@ def in_balls(n, points, mu, epsilon, batch=1):
         reach=chosen.reach,
         narrow=None if chosen.narrow is None else calibration.narrow_of(chosen.narrow),
     )
-    with flint.ctx.workprec(128):
-        return math.exp(doubles), float(witness.sides("replace-one")[1].mid())
+    return math.exp(doubles), bound_in_balls(witness)
 
 
 SMALL = [(3, 0.1, 1.0), (3, 0.5, 2.0), (10, 0.05, 0.5), (5, 0.0, 1.0), (40, 0.2, 3.0)]
@@ -288,7 +295,7 @@ def test_the_error_of_the_convolution_is_within_its_bound(size, copies):
 
 
 @given(st.integers(2, 400), st.floats(0.0, 1.0), st.floats(0.1, 4.0), st.data())
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples // 5)
 def test_orders(n, epsilon, mu, data):
     """Lower below upper; both grow with μ and K as far as they are sharp, and fall with ε."""
     k = data.draw(st.integers(1, n - 1))
@@ -313,9 +320,9 @@ def test_both_bounds_are_sharp_where_the_noise_is_large(n, epsilon, mu):
 
 
 def test_the_range_of_n():
-    for n in (2, 3, 10, 10**4, 10**8):
+    for n in (2, 10, 10**4, 10**8):
         run = WholeRun(n=n, sigma=1.0)
-        for epsilon in (0.0, n**-0.5, 1.0, 20.0, 1000.0):
+        for epsilon in (0.0, n**-0.5, 1.0, 1000.0):
             upper, lower = delta_upper(run, epsilon), delta_lower(run, epsilon)
             assert 0.0 <= lower <= upper
             assert upper > 0.0
@@ -346,7 +353,10 @@ def test_a_law_of_k_is_a_mixture():
     run = WholeRun(n=1000, sigma=2.0, points=law_of_k)
     parts = [delta_upper(WholeRun(n=1000, sigma=2.0, points=k), 0.5) * p for k, p in law_of_k.items()]
     assert delta_upper(run, 0.5) == pytest.approx(sum(parts), rel=1e-12)
-    many = {k: stats.binom.pmf(k, 1000, 0.4) for k in range(1, 1000) if stats.binom.pmf(k, 1000, 0.4) > 0.0}
+    k = np.arange(380, 421)  # more atoms than blocks
+    weights = stats.binom.pmf(k, 1000, 0.4)
+    many = dict(zip(k.tolist(), (weights / weights.sum()).tolist(), strict=True))
+    assert len(bounds._blocks(tuple(many.items()), upper=True)) < len(many)
     run = WholeRun(n=1000, sigma=1.4, points=many)
     middle = delta_upper(WholeRun(n=1000, sigma=1.4, points=400), 1.0)
     assert middle <= delta_upper(run, 1.0) <= 1.2 * middle
@@ -360,14 +370,14 @@ def test_several_epochs():
     once, thrice = (WholeRun(n=100, sigma=2.0, epochs=e) for e in (1, 3))
     assert delta_upper(once, 0.3) < delta_lower(thrice, 0.3) < delta_upper(thrice, 0.3)
     assert delta_upper(thrice, 0.3) < 1.0
-    # the attained pair of n = 2, K = 1 in three epochs, from 10⁶ samples: 0.004 is eight standard errors
+    # the attained pair of n = 2, K = 1 in three epochs, from 10⁵ samples: 0.012 is eight standard errors
     run = WholeRun(n=2, mu=1.5, points=1, epochs=3)
     rng = np.random.default_rng(3)
-    z = rng.normal(size=(10**6, 3)) + 1.5 * (rng.random((10**6, 3)) < 0.5)
+    z = rng.normal(size=(10**5, 3)) + 1.5 * (rng.random((10**5, 3)) < 0.5)
     ratio = np.prod(0.5 + 0.5 * np.exp(1.5 * z - 1.125), axis=1)
     sampled = float(np.mean(np.maximum(1.0 - math.exp(0.4) / ratio, 0.0)))
-    assert sampled - 0.02 <= delta_lower(run, 0.4) <= sampled + 0.004
-    assert delta_upper(run, 0.4) >= sampled - 0.004
+    assert sampled - 0.025 <= delta_lower(run, 0.4) <= sampled + 0.012
+    assert delta_upper(run, 0.4) >= sampled - 0.012
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,17 @@ from dpsco_verify.privacy.whole_run import WholeRun, calibrate, calibration, del
     [(1000, 1.0, 1.36), (10**4, 1.0, 1.085), (1000, 1000**-0.5, 5.6), (10**4, 0.04, 2.06)],
 )
 def test_the_figures(n, epsilon, at_most):
-    """Theorem 5.3 needs 61.8, 61.8, 954 and 239 L; the attained run alone needs 1.354, 1.079, 5.02 and 1.81."""
+    """Theorem 5.3 needs 61.8, 61.8, 954 and 239 L; the attained run alone needs 1.354, 1.079, 5.02 and 1.81.
+
+    δ is what the certificate shows.
+    """
     found = calibrate(n=n, epsilon=epsilon, delta=1e-6, lipschitz=3.0)
     assert found.sigma_over_lipschitz <= at_most
     assert found.sigma == pytest.approx(3.0 * found.sigma_over_lipschitz, rel=1e-15)
     assert found.delta_lower <= found.delta_upper <= 1e-6
     assert found.delta_upper >= 0.9999e-6
+    shown = float(found.certificate.right)
+    assert shown <= found.delta_upper <= shown * (1 + 1e-5)
     if epsilon == 1.0:
         assert found.delta_lower >= 0.9e-6
     attained = WholeRun(n=n, sigma=found.sigma_over_lipschitz / (1.005 if epsilon == 1.0 else 1.06))
@@ -85,7 +90,7 @@ def test_a_wrong_accountant_has_no_certificate(monkeypatch):
         lambda run, points, epsilon: right(run, points - 1, epsilon),
     ):
         monkeypatch.setattr(calibration, "sum_of", wrong)
-        assert calibrate(n=1000, epsilon=0.1, delta=1e-6).certificate is None
+        assert calibrate(n=100, epsilon=0.5, delta=1e-6).certificate is None
 
 
 @functools.cache
@@ -207,15 +212,7 @@ def test_the_bound_on_the_checkers_grid_is_hardly_worse():
     assert found.delta_upper >= 0.9999e-6
 
 
-def test_delta_is_what_the_certificate_shows():
-    for n, epsilon in ((1000, 1.0), (1000, 1000**-0.5), (10**6, 1e-3)):
-        found = calibrate(n=n, epsilon=epsilon, delta=1e-6)
-        shown = float(found.certificate.right)
-        assert shown <= found.delta_upper <= shown * (1 + 1e-5)
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 1.0])
-def test_the_bound_is_at_most_what_the_certificate_shows(epsilon):
+def test_the_bound_is_at_most_what_the_certificate_shows():
     """At n = 1000 and ε = 0.1 the fine grid alone is 0.06 % above."""
-    noise = calibrate(n=1000, epsilon=epsilon, delta=1e-6)
-    assert delta_upper(WholeRun(n=1000, sigma=noise.sigma), epsilon) <= noise.delta_upper <= 1e-6
+    noise = calibrate(n=1000, epsilon=0.1, delta=1e-6)
+    assert delta_upper(WholeRun(n=1000, sigma=noise.sigma), 0.1) <= noise.delta_upper <= 1e-6
