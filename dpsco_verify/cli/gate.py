@@ -23,7 +23,8 @@ from dpsco_verify.choices import (
     Profile,
     Relation,
 )
-from dpsco_verify.cli.gate_optimiser import OF_AN_OPTIMISER, optimiser_of, optimiser_options
+from dpsco_verify.cli.gate_entries import OF_A_VERDICT, OF_CANARIES, gate_from_file, gate_of_options
+from dpsco_verify.cli.gate_optimiser import optimiser_options
 from dpsco_verify.cli.gate_words import MORE, command_of, in_options, of_the_scores, option_name, with_options
 from dpsco_verify.cli.options import ChoiceOf, ChoiceOrName, chosen_formats, format_option
 from dpsco_verify.cli.progress import NO_REPORT, is_quiet, progress, quiet_option
@@ -35,19 +36,6 @@ if TYPE_CHECKING:
     from dpsco_verify.evidence import AuditRecord
     from dpsco_verify.execution.own_process import Tell
     from dpsco_verify.gating.config import GateConfig
-
-_OF_THE_RUN = ("error_budget", "seed", "profile")
-_OF_A_VERDICT = (
-    "epsilon",
-    "rho",
-    "mu",
-    "renyi_alpha",
-    "renyi_epsilon",
-    "epsilon_of_interest",
-    "multiple_of_interest",
-    "expect",
-)
-_OF_CANARIES = ("canaries", "method", "family", "guesses")
 
 
 @click.command(epilog=MORE)
@@ -197,7 +185,7 @@ def _gate(
 
     from dpsco_verify.reporting import check_writable, print_report, write_reports
 
-    chosen = _from_file(config, settings) if config is not None else _of_one_audit(mechanism, settings)
+    chosen = gate_from_file(config, settings) if config is not None else gate_of_options(mechanism, settings)
     written = chosen_formats(formats)
     check_writable(out)
     profile = f"{settings['samples']} samples" if settings["samples"] is not None else None
@@ -215,13 +203,13 @@ def _gate(
 
 def _estimate(mechanism: str | None, config: Path | None, settings: dict[str, Any]) -> None:
     """Print a lower bound on ε for each pair."""
-    given = [option_name(name) for name in (*_OF_A_VERDICT, "total_time_limit") if settings[name] is not None]
+    given = [option_name(name) for name in (*OF_A_VERDICT, "total_time_limit") if settings[name] is not None]
     given += ["--config"] if config is not None else []
-    given += [f"--{name}" for name in _OF_CANARIES if settings[name] is not None]
+    given += [f"--{name}" for name in OF_CANARIES if settings[name] is not None]
     given += ["--optimiser"] if settings["optimiser"] else []
     if given:
         raise click.UsageError(f"--estimate gates nothing and cannot be combined with {', '.join(given)}")
-    chosen = _of_one_audit(mechanism, settings)
+    chosen = gate_of_options(mechanism, settings)
     with _ended_in_order():
         found = _judged(partial(_bounds, chosen))
     for estimate in found:
@@ -279,64 +267,6 @@ def _judged(judge: Callable[[Tell], Any]) -> Any:
         err=True,
     )
     sys.exit(int(ExitCode.BROKE_OFF))
-
-
-def _of_one_audit(mechanism: str | None, settings: dict[str, Any]) -> GateConfig:
-    """Return the gate that the options describe."""
-    from dpsco_verify.gating.config import GateConfig
-    from dpsco_verify.gating.entries import AuditEntry
-
-    if settings.pop("optimiser"):
-        optimiser = optimiser_of(mechanism, settings, _OF_THE_RUN)
-        return GateConfig(optimiser=(optimiser,), **_of_the_run(settings))
-    for name in OF_AN_OPTIMISER:
-        if settings.pop(name) not in {None, ()}:
-            raise click.UsageError(f"--{name} is for --optimiser")
-    if settings["canaries"] is not None:
-        return _of_canaries(settings)
-    for name in _OF_CANARIES:
-        if settings.pop(name) is not None:
-            raise click.UsageError(f"--{name} is for --canaries")
-    if not settings["pair"]:
-        raise click.UsageError("give at least one --pair")
-    given = {name: value for name, value in settings.items() if name not in _OF_THE_RUN and value is not None}
-    seeded = not given.pop("unseeded")
-    entry = AuditEntry(mechanism=mechanism, seeded=seeded, **given)
-    return GateConfig(audit=(entry,), **_of_the_run(settings))
-
-
-def _of_canaries(settings: dict[str, Any]) -> GateConfig:
-    """Return the gate of one audit by canaries."""
-    from dpsco_verify.gating.config import GateConfig
-    from dpsco_verify.gating.entries import CanaryEntry
-
-    of_the_entry = {*_OF_A_VERDICT, *_OF_CANARIES, "delta", "name"} - {"canaries"}
-    for name, value in settings.items():
-        if name not in {*of_the_entry, *_OF_THE_RUN, "canaries"} and value not in (None, False, ()):
-            raise click.UsageError(f"--{name.replace('_', '-')} does not fit --canaries")
-    import msgspec
-
-    given = {name: settings[name] for name in of_the_entry if settings[name] is not None}
-    entry = msgspec.convert({"scores": settings["canaries"], **given}, type=CanaryEntry)
-    return GateConfig(canaries=(entry,), **{"error_budget": CANARY_ERROR, **_of_the_run(settings)})
-
-
-def _from_file(path: Path, settings: dict[str, Any]) -> GateConfig:
-    """Return the gate that a file describes, with the settings of the run that were given in its place."""
-    import msgspec
-
-    from dpsco_verify.gating.config import load_config
-
-    for name, value in settings.items():
-        if name not in _OF_THE_RUN and value not in (None, False, ()):
-            raise InputError(
-                f"{option_name(name)} cannot be combined with --config={str(path)!r}; set it in that file"
-            )
-    return msgspec.structs.replace(load_config(path), **_of_the_run(settings))
-
-
-def _of_the_run(settings: dict[str, Any]) -> dict[str, Any]:
-    return {name: settings[name] for name in _OF_THE_RUN if settings[name] is not None}
 
 
 @contextmanager
