@@ -77,6 +77,16 @@ def test_what_ideal_canaries_would_not_have_shown_is_undecided():
     assert minimum_detectable_epsilon(4, **AT) == math.inf
 
 
+@pytest.mark.parametrize(("canaries", "guesses", "least"), [(600, 450, 7.81), (300, 150, 10.51)])
+def test_a_fixed_number_of_guesses_has_an_mdv(canaries, guesses, least):
+    """Rounding made the accuracy of ideal canaries exceed 1, of which a binomial tail is NaN: nothing seemed enough."""
+    claim = GaussianDP(0.4918)
+    found = minimum_detectable_epsilon(canaries, claim=claim, delta=0.05, alpha=7e-9, guesses=guesses)
+    assert found == pytest.approx(least, abs=0.01)
+    parts = np.linspace(0.01, 0.5, 50)
+    assert max(Family.GAUSSIAN.accuracy(mu, 0.05, part) for mu in range(5, 36) for part in parts) <= 1.0
+
+
 def test_a_level_below_delta_shows_nothing_and_says_why():
     result = audit_canaries(ONE, 0 * ONE, **AT, alpha=1e-6)
     assert result.verdict is AuditVerdict.UNDECIDED

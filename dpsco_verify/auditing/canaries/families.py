@@ -78,7 +78,8 @@ class Family(enum.StrEnum):
             return float(ndtr(parameter - t) + ndtr(-t)) - 2.0 * guessed
 
         t = float(brentq(excess, -_FAR, _FAR + parameter))
-        return float(ndtr(parameter - t)) / (2.0 * guessed)
+        # The root's rounding must not make it more than a probability: of that a binomial tail is NaN.
+        return min(1.0, float(ndtr(parameter - t)) / (2.0 * guessed))
 
     def power_point(self, parameter: float, delta: float, fpr: float) -> float:
         """Return the TPR of the member's best test at a false-positive rate."""
