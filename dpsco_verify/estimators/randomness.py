@@ -71,9 +71,11 @@ class SeededSource:
     """A generator that whoever knows the seed can run again, to take the noise off: for tests."""
 
     def __init__(self, random_state: Any) -> None:
-        from sklearn.utils import check_random_state  # noqa: PLC0415  half a second, and few need it
+        if not isinstance(random_state, np.random.RandomState):
+            from sklearn.utils import check_random_state  # noqa: PLC0415  half a second, and few need it
 
-        self._random = check_random_state(random_state)
+            random_state = check_random_state(random_state)
+        self._random = random_state
 
     def rounded_normals(self, shape: tuple[int, ...], deviation: float) -> FloatArray:
         """Return independent normal numbers of this standard deviation, rounded to whole ones."""

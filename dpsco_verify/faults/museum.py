@@ -22,6 +22,7 @@ from dpsco_verify.faults.algorithm import ALGORITHM_EXHIBITS
 from dpsco_verify.faults.exhibit import Exhibit, Judged, Judgement
 from dpsco_verify.faults.exhibits import (
     ADDITIVE_FAULTS,
+    CANARY_EXHIBITS,
     CONTROLS,
     EDGES,
     ESTIMATOR_CONTROLS,
@@ -29,6 +30,7 @@ from dpsco_verify.faults.exhibits import (
     RELEASE_FAULTS,
     SELECTION_FAULTS,
     STRUCTURED,
+    CanaryExhibit,
 )
 from dpsco_verify.faults.judging import judge
 from dpsco_verify.inference.budget import ErrorBudget
@@ -40,6 +42,7 @@ EXHIBITS: tuple[Judged, ...] = (
     *ESTIMATOR_FAULTS,
     *CONTROLS,
     *ESTIMATOR_CONTROLS,
+    *CANARY_EXHIBITS,
     *STRUCTURED,
     *EDGES,
     *ALGORITHM_EXHIBITS,
@@ -159,7 +162,7 @@ def museum_record(rows: Sequence[MuseumRow], *, error_budget: float) -> MuseumRe
                 id=row.exhibit.id,
                 title=row.exhibit.title,
                 kind=row.exhibit.kind.value,
-                claim=str(row.exhibit.claim) if isinstance(row.exhibit, Exhibit) else None,
+                claim=str(row.exhibit.claim) if isinstance(row.exhibit, Exhibit | CanaryExhibit) else None,
                 truth=row.exhibit.truth,
                 true_delta=_true_delta(row.exhibit),
                 expected=row.exhibit.kind.expected,
