@@ -104,7 +104,7 @@ def _coefficients(labels: FloatArray, random_state: int) -> FloatArray:
         epochs="auto",
     )
     source = SeededSource(np.random.RandomState(random_state))
-    return descend(problem, plan, release_of(problem, plan), source)[0]
+    return np.asarray(descend(problem, plan, release_of(problem, plan), source)[0])
 
 
 CANARY_EXHIBITS: tuple[CanaryExhibit, ...] = (
