@@ -29,8 +29,8 @@ def draw(plot: Plot) -> str:
         figure.savefig(
             buffer,
             format="svg",
-            bbox_inches="tight",
-            pad_inches=0.06,
+            # Not "tight", which lays everything out twice.
+            bbox_inches=figure.get_tightbbox().padded(0.06),
             transparent=True,
             metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
         )
