@@ -9,6 +9,7 @@ from typing import Any
 from dpsco_verify.auditing.mechanism import Caller
 from dpsco_verify.auditing.one_pair import choose, draw_more
 from dpsco_verify.auditing.pairs import equal_data, require_pair
+from dpsco_verify.auditing.records import same_data, short, snapshot
 from dpsco_verify.auditing.request import AuditRequest
 from dpsco_verify.errors import InputError
 from dpsco_verify.execution import stream
@@ -33,7 +34,7 @@ def worst_pair_of(request: AuditRequest, deadline: Deadline) -> tuple[tuple[Any,
         pair = (d, d_prime)
         if equal_data(d, d_prime):
             return -math.inf
-        require_pair(d, d_prime, request.relation)
+        require_pair(d, d_prime, request.relation, name=f"drew {short(d)} and {short(d_prime)}")
         unequal[:] = [pair]
         caller = Caller(
             request.mechanism,
@@ -66,6 +67,11 @@ def _searched(request: AuditRequest, score: Callable[[Any, Any], float]) -> tupl
     # A half of the outputs compares the events.
     enough = max(_ENOUGH * request.aims.needed, _PLAIN_EVIDENCE / (_PAIR_SEARCH_SAMPLES // 2))
     if not hasattr(request.pairs, "example"):
+        if not same_data(_drawn_pair(request, 0), _drawn_pair(request, 0)):
+            raise InputError(
+                "pairs(rng) ignores the rng: with generators in the same state it drew two different pairs, so nobody "
+                "could repeat the audit; draw from rng alone, or give a list of pairs"
+            )
         best, number, pair = -math.inf, 0, None
         while number < request.pair_examples and (pair is None or best < enough):
             drawn = _drawn_pair(request, number)
@@ -84,8 +90,12 @@ def _searched(request: AuditRequest, score: Callable[[Any, Any], float]) -> tupl
 
 
 def _drawn_pair(request: AuditRequest, number: int) -> tuple[Any, Any]:
-    """Return a pair that a user's own function draws."""
-    pair = request.pairs(stream(request.seed, "audit/pairs", chunk=number))
+    """Return a copy of a pair that a user's own function draws, which may hand out the same data sets each time."""
+    try:
+        pair = request.pairs(stream(request.seed, "audit/pairs", chunk=number))
+    except Exception as error:
+        said = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
+        raise InputError(f"pairs(rng) raised {said} for pair {number}; return (d, d_prime)") from error
     if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise InputError(f"pairs(rng) returned {pair!r}, which is no pair; return (d, d_prime)")
-    return pair[0], pair[1]
+        raise InputError(f"pairs(rng) returned {short(pair)}, which is no pair; return (d, d_prime)")
+    return snapshot(pair[0]), snapshot(pair[1])

@@ -23,6 +23,7 @@ from dpsco_verify.auditing.records import (
     require_one_form,
     same_data,
     short,
+    snapshot,
 )
 from dpsco_verify.auditing.relations import OwnRelation
 from dpsco_verify.choices import Relation
@@ -35,7 +36,8 @@ def require_neighbours(d: Any, d_prime: Any, relation: str | OwnRelation) -> Non
     Raises
     ------
     InputError
-        If they are not; the message says how they differ, and which other relation they have.
+        If they are not; the message says how they differ, and which other relation they have. If a relation of one's
+        own raises, changes the data sets or does not answer.
 
     Examples
     --------
@@ -46,7 +48,7 @@ def require_neighbours(d: Any, d_prime: Any, relation: str | OwnRelation) -> Non
     dpsco_verify.errors.InputError: d has 3 records and d_prime 2, while replace-one keeps their ...
     """
     if isinstance(relation, OwnRelation):
-        found = relation.fault(d, d_prime)
+        found = _own_fault(d, d_prime, relation)
         if found is not None:
             raise InputError(f"d and d_prime are not neighbours under {relation}: {found}; give two that are")
         return
@@ -59,6 +61,28 @@ def require_neighbours(d: Any, d_prime: Any, relation: str | OwnRelation) -> Non
     others = [r.value for r in Relation if _fault(first, second, r) is None]
     hint = f", or give relation={others[0]!r}, which they have" if others else ""
     raise InputError(f"{fault}{hint}")
+
+
+def _own_fault(d: Any, d_prime: Any, relation: OwnRelation) -> str | None:
+    """Ask a relation of one's own, on copies: what it did to the data sets would be judged."""
+    asked = snapshot(d), snapshot(d_prime)
+    try:
+        found: Any = relation.fault(*asked)
+    except InputError:
+        raise
+    except Exception as error:
+        said = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
+        raise InputError(
+            f"relation={relation} raised {said} when it was asked of {short(d)} and {short(d_prime)}; mend it"
+        ) from error
+    if not same_data(asked, (d, d_prime)):
+        raise InputError(f"relation={relation} changes the data sets that it is asked of; look at copies")
+    if found is not None and not (isinstance(found, str) and found):
+        raise InputError(
+            f"relation={relation} answered {found!r}; its fault returns None, or words for what keeps data sets from "
+            "being neighbours"
+        )
+    return None if found is None else str(found)
 
 
 def require_pair(d: Any, d_prime: Any, relation: str | OwnRelation | None, *, name: str = "") -> None:

@@ -70,12 +70,14 @@ def plain(item: Any) -> Any:  # noqa: C901, PLR0911, PLR0912  one line a type
         return sorted(item, key=lambda member: (type(member).__name__, repr(member)))
     if dataclasses.is_dataclass(item) and not isinstance(item, type):
         return [(field.name, getattr(item, field.name)) for field in dataclasses.fields(item)]
+    found = foreign_array(item)
+    if found is not item:
+        return _plain_array(found)
     if _is_table(item):
         columns = item.items() if hasattr(item, "columns") else [(item.name, item)]
         index = ("index", item.index.tolist())
         return [index, *((name, column.tolist()) for name, column in columns)]
-    found = foreign_array(item)
-    return _plain_array(found) if found is not item else item
+    return item
 
 
 def _plain_array(item: NDArray[Any]) -> Any:
@@ -96,9 +98,19 @@ def numeric(array: NDArray[Any]) -> NDArray[Any]:
     """Return complex numbers as pairs and times as numbers of their unit, NaN for none; other arrays as they are.
 
     Floats of a type that numpy does not know itself, such as bfloat16, become doubles.
+
+    Raises
+    ------
+    InputError
+        If it holds raw memory.
     """
     if array.dtype.kind == "V" and array.dtype.names is None:
-        return array.astype(np.float64)
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"returned an array of dtype {array.dtype}, which is memory without a type; return numbers, or bytes"
+            ) from None
     if array.dtype.kind == "c":
         return np.stack([array.real, array.imag], axis=-1)
     if array.dtype.kind in "mM":
@@ -109,16 +121,21 @@ def numeric(array: NDArray[Any]) -> NDArray[Any]:
 def foreign_array(item: Any) -> Any:
     """Return what has the array protocol and is no array, such as another library's tensor, as an array.
 
+    A tensor that gradients flow through, or of another device, gives its values once it is cut off from the one and
+    copied from the other.
+
     Raises
     ------
     InputError
-        If it has the protocol and gives none, as a tensor of another device may.
+        If it has the protocol and gives none, as an array of another device may.
     """
-    if isinstance(item, np.ndarray | np.generic) or _is_table(item):
+    if isinstance(item, np.ndarray | np.generic):
         return item
     try:
-        # A tensor that gradients flow through gives its values once it is cut off from them.
-        item = item.detach() if hasattr(item, "detach") and hasattr(item, "requires_grad") else item
+        if _is_table(item):
+            return item
+        if hasattr(item, "requires_grad") and hasattr(item, "detach") and hasattr(item, "cpu"):
+            return _of_tensor(item.detach().cpu())
         if hasattr(item, "__array__"):
             return np.asarray(item)
         return np.from_dlpack(item) if hasattr(item, "__dlpack__") else item
@@ -127,6 +144,14 @@ def foreign_array(item: Any) -> Any:
         raise InputError(
             f"returned a {type(item).__name__} that gives no array ({said}); return it as one of numpy"
         ) from None
+
+
+def _of_tensor(tensor: Any) -> NDArray[Any]:
+    """Return a tensor of this device, cut off from its gradients; of floats that numpy does not have, as singles."""
+    try:
+        return np.asarray(tensor)
+    except TypeError:
+        return np.asarray(tensor.float())
 
 
 def _is_table(item: Any) -> bool:

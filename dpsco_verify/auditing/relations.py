@@ -13,9 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_verify.auditing.records import Records, count, differs, records_of, require_one_form, same_data
+from dpsco_verify.auditing.records import (
+    Records,
+    count,
+    differs,
+    is_nan,
+    records_of,
+    require_one_form,
+    same_data,
+)
 from dpsco_verify.errors import InputError
 from dpsco_verify.validation import require_integer
+
+_NOBODY = object()
+"""Stands for NaN, which does not equal itself."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +75,9 @@ def relation_of(name: str, holds: Callable[[Any, Any], bool]) -> OwnRelation:
         ...
     dpsco_verify.errors.InputError: d and d_prime are not neighbours under near: its predicate says ...
     """
+    called: Any = name
+    if not isinstance(called, str) or len(called.splitlines()) != 1:
+        raise InputError(f"name={name!r} is not a line of text; give what messages shall call the relation")
     if not callable(holds):
         raise InputError(f"holds={holds!r} is not callable; give a function of two data sets")
 
@@ -123,13 +137,16 @@ def same_records() -> OwnRelation:
         first, second = _records(d, d_prime)
         if first.length != second.length:
             return f"they have {first.length:,} and {count(second.length)}"
-        rest = [second.record(i) for i in range(second.length)]
+        left: dict[Hashable, list[tuple[Any, ...]]] = {}
+        for i in range(second.length):
+            left.setdefault(_mark(second.record(i)), []).append(second.record(i))
         for i in range(first.length):
             record = first.record(i)
-            place = next((j for j, other in enumerate(rest) if same_data(other, record)), None)
+            alike = left.get(_mark(record), [])
+            place = next((j for j, other in enumerate(alike) if same_data(other, record)), None)
             if place is None:
                 return f"record {i} of the first is not in the second, or not as often"
-            del rest[place]
+            del alike[place]
         return None
 
     return OwnRelation("same records in another order", fault)
@@ -157,7 +174,7 @@ def one_user(key: str | int | Callable[[Any], Hashable]) -> OwnRelation:
     def fault(d: Any, d_prime: Any) -> str | None:
         first, second = _records(d, d_prime)
         users = [_users(data, records, key) for data, records in ((d, first), (d_prime, second))]
-        for user in dict.fromkeys((*users[0], *users[1])):
+        for user in _users_at_first_difference(first, second, users):
             rest = [
                 _kept(records, [i for i, other in enumerate(of) if other != user])
                 for records, of in zip((first, second), users, strict=True)
@@ -184,6 +201,32 @@ def _is_part(shorter: Records, longer: Records) -> bool:
     return place == shorter.length
 
 
+def _mark(record: tuple[Any, ...]) -> Hashable:
+    """Return what equal records have in common, by which they are found; all that has none has the same."""
+    try:
+        shared = tuple(_shared(part.tolist() if isinstance(part, np.ndarray) else part) for part in record)
+        hash(shared)
+    except TypeError:
+        return None
+    return shared
+
+
+def _shared(part: Any) -> Any:
+    if isinstance(part, list | tuple):
+        return tuple(_shared(inner) for inner in part)
+    return _NOBODY if is_nan(part) else part
+
+
+def _users_at_first_difference(
+    first: Records, second: Records, users: Sequence[list[Hashable]]
+) -> list[Hashable]:
+    """Return who alone may make the difference: the first record that differs is one of theirs, on either side."""
+    n = min(first.length, second.length)
+    different = np.flatnonzero(differs(_kept(first, range(n)), _kept(second, range(n))))
+    place = int(different[0]) if different.size else n
+    return list(dict.fromkeys(of[place] for of in users if place < len(of)))
+
+
 def _kept(records: Records, places: Sequence[int]) -> Records:
     chosen = np.array(places, dtype=np.intp)
     columns = tuple(column[chosen] for column in records.columns)
@@ -191,16 +234,26 @@ def _kept(records: Records, places: Sequence[int]) -> Records:
 
 
 def _users(data: Any, records: Records, key: str | int | Callable[[Any], Hashable]) -> list[Hashable]:
-    """Return the user of each record."""
+    """Return the user of each record; all that have no number for one, NaN, are one user."""
     if not callable(key):
         if key in records.names:
-            return list(records.columns[records.names.index(key)].tolist())
+            found = list(records.columns[records.names.index(key)].tolist())
+        else:
+            try:
+                found = [records.columns[-1][i][key] for i in range(records.length)]
+            except (IndexError, KeyError, TypeError, ValueError):
+                raise InputError(
+                    f"key={key!r} names no column of the data set; give one, or a function of a record"
+                ) from None
+    else:
+        rows = [row for _, row in data.iterrows()] if hasattr(data, "iterrows") else list(data)
+        found = [key(row) for row in rows]
+    users = [user.item() if isinstance(user, np.generic) else user for user in found]
+    for user in users:
         try:
-            found = [records.columns[-1][i][key] for i in range(records.length)]
-        except (IndexError, KeyError, TypeError, ValueError):
+            hash(user)
+        except TypeError:
             raise InputError(
-                f"key={key!r} names no column of the data set; give one, or a function of a record"
+                f"key={key!r} tells a user of type {type(user).__name__}; give one that tells a number or a text"
             ) from None
-        return [user.item() if isinstance(user, np.generic) else user for user in found]
-    rows = [row for _, row in data.iterrows()] if hasattr(data, "iterrows") else list(data)
-    return [key(row) for row in rows]
+    return [_NOBODY if is_nan(user) else user for user in users]

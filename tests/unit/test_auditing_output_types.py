@@ -6,21 +6,60 @@ import pytest
 
 from dpsco_verify.auditing import AuditVerdict, MechanismError, audit, per_call
 from dpsco_verify.auditing.outputs import encode
+from dpsco_verify.errors import InputError
 
 
 class Tensor:
-    """Has the array protocol, as tensors of other libraries do, and one of them refuses it while gradients flow."""
+    """Has the array protocol, as tensors of other libraries do."""
 
-    def __init__(self, values, *, requires_grad=False):
-        self.values, self.requires_grad = np.asarray(values), requires_grad
-
-    def detach(self):
-        return Tensor(self.values)
+    def __init__(self, values):
+        self.values = np.asarray(values)
 
     def __array__(self, dtype=None, copy=None):
-        if self.requires_grad:
-            raise RuntimeError("call detach() first")
         return self.values.astype(dtype or self.values.dtype)
+
+
+class TorchTensor:
+    """As torch has it: the array of one that has gradients, is elsewhere, or is of bfloat16 is refused."""
+
+    def __init__(self, values, *, requires_grad=False, device="cpu", dtype="float32"):
+        self.values = np.asarray(values, dtype=np.float32)
+        self.requires_grad, self.device, self.dtype = requires_grad, device, dtype
+
+    def __len__(self):
+        return len(self.values)
+
+    def __iter__(self):
+        return (TorchTensor(x, **self.state) for x in self.values)
+
+    @property
+    def state(self):
+        return {"requires_grad": self.requires_grad, "device": self.device, "dtype": self.dtype}
+
+    def detach(self):
+        return TorchTensor(self.values, **{**self.state, "requires_grad": False})
+
+    def cpu(self):
+        return TorchTensor(self.values, **{**self.state, "device": "cpu"})
+
+    def float(self):
+        return TorchTensor(self.values, **{**self.state, "dtype": "float32"})
+
+    def __array__(self, dtype=None):
+        if self.device != "cpu":
+            raise TypeError("can't convert cuda:0 device type tensor to numpy")
+        if self.requires_grad:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad")
+        if self.dtype == "bfloat16":
+            raise TypeError("Got unsupported ScalarType BFloat16")
+        return self.values
+
+
+class Lazy:
+    """Whatever it is asked for, it fails."""
+
+    def __getattr__(self, name):
+        raise RuntimeError("not computed")
 
 
 class OnlyDLPack:
@@ -53,7 +92,10 @@ FORMS = {
     "datetime": (lambda x: np.array([np.datetime64("NaT")]), lambda x: [np.nan]),
     "tensor": (lambda x: Tensor([x, 0.0]), lambda x: [x, 0.0]),
     "tensor without axes": (Tensor, lambda x: [x]),
-    "tensor with gradients": (lambda x: Tensor([x], requires_grad=True), lambda x: [x]),
+    "tensor of torch": (lambda x: TorchTensor([x, 0.0]), lambda x: [x, 0.0]),
+    "tensor of torch without axes": (lambda x: TorchTensor(x, requires_grad=True), lambda x: [x]),
+    "tensor elsewhere": (lambda x: TorchTensor([x], device="cuda", requires_grad=True), lambda x: [x]),
+    "tensor of bfloat16": (lambda x: TorchTensor([x], dtype="bfloat16", device="cuda"), lambda x: [x]),
     "only dlpack": (lambda x: OnlyDLPack([x]), lambda x: [x]),
 }
 
@@ -88,6 +130,27 @@ def test_a_mask_that_follows_the_data_is_seen():
         return np.ma.array(rng.laplace(size=size), mask=np.full(size, dataset == 1.0))
 
     assert audit(masked, 0.0, 1.0, epsilon=1.0, samples=1000).verdict is AuditVerdict.VIOLATED
+
+
+def test_a_tensor_is_a_batch_as_it_is_and_item_by_item():
+    tensor = TorchTensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True, device="cuda", dtype="bfloat16")
+    np.testing.assert_array_equal(encode(tensor, 2).numbers, tensor.values)
+    np.testing.assert_array_equal(encode(list(tensor), 2).numbers, tensor.values)
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (lambda: TorchTensor(1.0), r"array of shape \(\)"),
+        (Lazy, "a Lazy that gives no array .RuntimeError: not computed"),
+        (lambda: [Lazy(), Lazy()], "a Lazy that gives no array .RuntimeError: not computed"),
+        (lambda: np.array([b"ab", b"cd"], dtype="V2"), "memory without a type"),
+        (lambda: [np.void(b"ab"), np.void(b"cd")], "memory without a type"),
+    ],
+)
+def test_what_cannot_be_taken_is_a_sentence(returned, said):
+    with pytest.raises(InputError, match=said):
+        encode(returned(), 2)
 
 
 def test_what_gives_no_array_is_said():

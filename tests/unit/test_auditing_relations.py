@@ -14,6 +14,7 @@ from dpsco_verify.auditing import (
     same_records,
     some_records,
 )
+from dpsco_verify.auditing.relations import OwnRelation
 from dpsco_verify.errors import InputError
 
 VISITS = pd.DataFrame({"user": ["a", "b", "a", "c"], "amount": [1.0, 2.0, 3.0, 4.0]})
@@ -33,6 +34,9 @@ ROWS = np.array([(1, 2.0), (2, 3.0), (1, 4.0)], dtype=[("user", int), ("amount",
         (one_user(0), np.array([[1.0, 5.0], [2.0, 5.0]]), np.array([[1.0, 5.0], [2.0, 9.0], [2.0, 8.0]])),
         (one_user("id"), [{"id": 1, "x": 2}, {"id": 3, "x": 2}], [{"id": 3, "x": 2}]),
         (one_user(lambda row: row.user), VISITS, VISITS[VISITS.user != "c"]),
+        (one_user(0), np.array([[np.nan, 1.0], [np.nan, 3.0], [2.0, 1.0]]), np.array([[2.0, 1.0]])),
+        (same_records(), np.array([[1.0, np.nan], [2.0, 0.0]]), np.array([[2.0, -0.0], [1.0, np.nan]])),
+        (same_records(), [[1, {"a": 2}], [1, {"a": 3}]], [[1, {"a": 3}], [1, {"a": 2}]]),
         (relation_of("within one", lambda d, e: abs(d - e) <= 1), 3.0, 4.0),
     ],
 )
@@ -59,11 +63,35 @@ def test_neighbours_in_either_order(relation, d, d_prime):
         (relation_of("less", lambda d, e: d < e), 3.0, 5.0, "neighbouring is symmetric"),
         (relation_of("no answer", lambda d, e: None), 3.0, 5.0, "holds returned None"),
         (one_user("name"), VISITS, VISITS[:3], "key='name' names no column"),
+        (one_user(0), [(1, 1), (2, 2)], [(1, 2), (2, 1)], "no single user"),
+        (one_user(lambda row: [row]), [1], [2], "tells a user of type list"),
+        (one_user(lambda row: row["id"]), [1], [2], "all rows of one user raised TypeError"),
+        (
+            relation_of("near", lambda d, e: d.id == e.id),
+            [1],
+            [2],
+            r"near raised AttributeError: .*\[1\] and",
+        ),
+        (relation_of("near", lambda d: True), [1], [2], "near raised TypeError"),
+        (relation_of("grows", lambda d, e: d.append(3) is None), [1], [2], "grows changes the data sets"),
+        (OwnRelation("x", lambda d, e: False), [1], [2], "x answered False; its fault returns None"),
     ],
 )
 def test_those_that_are_none_are_told_why(relation, d, d_prime, why):
     with pytest.raises(InputError, match=why):
         require_neighbours(d, d_prime, relation)
+
+
+@pytest.mark.parametrize("name", ["", None, 3, "two\nlines"])
+def test_a_relation_has_a_name(name):
+    with pytest.raises(InputError, match="is not a line of text"):
+        relation_of(name, lambda d, e: True)
+
+
+def test_many_records_in_another_order_are_found_at_once():
+    """Record by record it would be some 10⁷ comparisons."""
+    rows = np.random.default_rng(0).random((5000, 3))
+    require_neighbours(rows, rows[::-1].copy(), same_records())
 
 
 def noisy_total(data, size, rng):
@@ -107,3 +135,36 @@ def test_a_generator_of_ones_own_is_held_to_the_relation():
     assert found.verdict is AuditVerdict.VIOLATED
     with pytest.raises(InputError, match="not neighbours under within one"):
         audit(half_the_noise, pairs=pairs.map(lambda p: (p[0], p[0] + 2.0)), epsilon=1.0, relation=close)
+
+
+def noise(data, size, rng):
+    return data[0] + rng.laplace(scale=1.25, size=size)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        (lambda rng: {}["x"], "raised KeyError: 'x' for pair 0"),
+        (lambda: None, "raised TypeError"),
+        (lambda rng: np.array([[0.0], [1.0]]), r"returned \[\[0.\], \[1.\]\], which is no pair"),
+        (lambda rng: ([0.0], [np.random.default_rng().random()]), "ignores the rng"),
+        (lambda rng: ([0.0], [5.0]), r"drew \[0.0\] and \[5.0\]: d and d_prime are not neighbours"),
+    ],
+)
+def test_a_function_that_draws_no_neighbours_is_told_in_a_sentence(pairs, said):
+    near = relation_of("near", lambda d, e: abs(d[0] - e[0]) <= 1)
+    with pytest.raises(InputError, match=said) as refused:
+        audit(noise, pairs=pairs, epsilon=1.0, relation=near, samples=200)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+def test_the_pair_that_is_judged_is_the_one_that_was_drawn():
+    """The function hands out one list, and changes it for each pair; the last drawn is no neighbour of the first."""
+    one = [0.0]
+
+    def pairs(rng):
+        one[0] = rng.random()
+        return one, [one[0] + 1.0]
+
+    result = audit(noise, pairs=pairs, epsilon=1.0, samples=200, pair_examples=5)
+    assert abs(result.witness.d[0] - result.witness.d_prime[0]) == pytest.approx(1.0)
