@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -33,8 +33,13 @@ _EXACT = 2**53
 _SHOWN = 60
 _WIDE = 256
 _BLOCK = 1 << 18
-_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])")
-"""A decimal number in a text, and not a part of a word or of another number: of JSON, of a sentence, of a date."""
+_NUMBER = re.compile(
+    r"(?:(?<=\dT)|(?<![^\W_])(?<!\.))"
+    r"[-+−]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+−]?\d+)?"
+    r"(?=T\d|[^\W\d_]{0,3}(?![^\W_]|\.\w))"
+)
+"""A decimal number in a text, of JSON, of a sentence, of a date, also with a unit of up to three letters behind it; and
+not a part of a word, of another number or of a version."""
 _MOST_WRITTEN = 256
 _LONGEST_FORM = 1000
 
@@ -84,7 +89,10 @@ class Outputs:
     def shown(self, index: int) -> str:
         """Return output number `index` in words, shortened."""
         item = self.raw[index]
-        text = repr(item.tolist() if isinstance(item, np.ndarray | np.generic) else item)
+        try:
+            text = repr(item.tolist() if isinstance(item, np.ndarray | np.generic) else item)
+        except ValueError:  # of a whole number of thousands of digits
+            return f"<{type(item).__name__}, too long to be shown>"
         return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
     def take(self, rows: slice) -> Outputs:
@@ -274,17 +282,19 @@ def _walk(item: Any, numbers: list[float], identity: Any, depth: int) -> str:  #
         data = item.encode("utf-8", "surrogatepass") if isinstance(item, str) else item
         identity.update(b"%b%d:" % (b"S" if isinstance(item, str) else b"Y", len(data)) + data)
         word, text = ("string", item) if isinstance(item, str) else ("bytes", item.decode("latin-1"))
-        written = _NUMBER.findall(text)
+        written, around = numbers_in(text)
         numbers.extend([float(number) for number in written[:_MOST_WRITTEN]] or [np.nan])
-        around = _NUMBER.sub("#", text) if written else ""
-        return f"{word} {around!r}" if 0 < len(around) <= _LONGEST_FORM else word
+        if len(around) > _LONGEST_FORM:
+            told_apart = hashlib.blake2b(around.encode("utf-8", "surrogatepass"), digest_size=8)
+            around = f"{around[:_SHOWN]}… {told_apart.hexdigest()}"
+        return f"{word} {around!r}" if written else word
     if isinstance(item, bool | np.bool_):
         numbers.append(float(item))
         identity.update(b"B1" if item else b"B0")
         return "truth value"
     if isinstance(item, int | np.integer):
         numbers.append(as_float(int(item)))
-        identity.update(f"I{int(item)};".encode())
+        identity.update(f"I{int(item):x};".encode())
         return "whole number"
     if isinstance(item, float | np.floating):
         numbers.append(float(item))
@@ -301,6 +311,38 @@ def _walk(item: Any, numbers: list[float], identity: Any, depth: int) -> str:  #
     raise InputError(
         f"returned an output of type {type(item).__name__}; return numbers, strings, None, tuples or arrays of "
         f"them{as_list}"
+    )
+
+
+def numbers_in(text: str) -> tuple[list[str], str]:
+    """Return the numbers that are written in a text, as :class:`float` reads them, and what stands around them."""
+    written = [number.replace("−", "-") for number in _NUMBER.findall(text)]
+    return written, _NUMBER.sub("#", text) if written else ""
+
+
+def untold(item: Any, depth: int = 0) -> Iterator[Hashable]:
+    """Yield, for each text and each whole number of an output in turn, what its entries do not tell of it.
+
+    That is the text, or what stands around its numbers, with those of them that are too many, or beyond doubles.
+    """
+    item = plain(item)
+    if isinstance(item, bytes):
+        item = item.decode("latin-1")
+    if isinstance(item, str):
+        written, around = numbers_in(item)
+        lost = [number for number in written[:_MOST_WRITTEN] if _is_lost(number)]
+        yield (around, *lost, *written[_MOST_WRITTEN:]) if written else item
+    elif isinstance(item, list | tuple) and depth <= _MAX_DEPTH:
+        for part in item:
+            yield from untold(part, depth + 1)
+    elif isinstance(item, int):
+        yield hash(item) if np.isinf(as_float(item)) else None
+
+
+def _is_lost(number: str) -> bool:
+    value = float(number)
+    return np.isinf(value) or (
+        value == 0.0 and any(digit in "123456789" for digit in re.split("[eE]", number)[0])
     )
 
 

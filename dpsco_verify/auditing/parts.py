@@ -188,4 +188,7 @@ def _key(part: Any) -> str | None:
     allowed: type | UnionType = str | bytes
     if isinstance(part, list | tuple) and part:
         part, allowed = plain(part[0]), str | bytes | int | np.integer
-    return repr(part) if isinstance(part, allowed) and not isinstance(part, bool) else None
+    if not isinstance(part, allowed) or isinstance(part, bool):
+        return None
+    # Python writes no decimal number of more than some thousand digits.
+    return hex(part) if isinstance(part, int) and abs(part) >> 64 else repr(part)

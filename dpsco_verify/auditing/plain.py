@@ -54,6 +54,8 @@ def plain(item: Any) -> Any:  # noqa: C901, PLR0911, PLR0912  one line a type
         return _plain_scalar(item)
     if isinstance(item, enum.Enum):
         return f"{type(item).__name__}.{item.name}"
+    if isinstance(item, bytearray | memoryview):
+        return bytes(item)
     if isinstance(item, Decimal):
         return float("nan") if item.is_nan() else float(item)
     if isinstance(item, Fraction):

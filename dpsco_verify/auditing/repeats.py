@@ -11,11 +11,13 @@ outputs that a mechanism chooses among are much the same on both data sets.
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Hashable
 
 import numpy as np
 
 from dpsco_verify.arrays import IntArray
-from dpsco_verify.auditing.outputs import Outputs
+from dpsco_verify.auditing.outputs import Outputs, untold
 
 _FEWEST_VALUES = 16
 _FEWEST_EQUAL_PAIRS = 32
@@ -23,6 +25,7 @@ _TOLERANCE = 0.1
 """The relative difference, at most, between the number of values seen and that expected of equally likely ones."""
 _UNSEEN = 0.1
 """The part of the outputs, at most, that may be texts of which nothing is seen."""
+_MOST_READ = 20_000
 _SHARED = 0.05
 """The part of the values, at most, that both data sets have."""
 
@@ -63,16 +66,20 @@ def unseen(first: Outputs, second: Outputs) -> str | None:
     if part < _UNSEEN:
         return None
     return (
-        f"{100.0 * part:.0f} % of the outputs are texts that occur once, without a form with numbers that occurs more "
-        "often: of what they say nothing was looked at"
+        f"{100.0 * part:.0f} % of the outputs have a text that occurs once, also without its numbers, or a number "
+        "beyond the range of doubles: of what they say nothing was looked at"
     )
 
 
 def _unseen(outputs: Outputs) -> float:
-    """Return the part of the outputs that are texts which occur once and whose form, if they have one, does."""
-    named = np.array([name.partition(" ")[0] in {"string", "bytes"} for name in outputs.kind_names])
-    formed = np.array([" " in name for name in outputs.kind_names])
-    of_kind = np.bincount(outputs.kinds, minlength=named.size)
-    alone = named & (~formed | (of_kind == 1))
-    texts = outputs.fingerprints[alone[outputs.kinds]]
-    return float((np.unique(texts, return_counts=True)[1] == 1).sum()) / outputs.size
+    """Return the part of the outputs of which a text, or number, says what no entry tells and no other output says."""
+    if isinstance(outputs.raw, np.ndarray) and outputs.raw.dtype.kind in "biuf":
+        return 0.0
+    size = min(outputs.size, _MOST_READ)
+    said: dict[int, Counter[Hashable]] = {}
+    for item in outputs.raw[:size]:
+        for place, words in enumerate(untold(item)):
+            if words is not None:
+                said.setdefault(place, Counter())[words] += 1
+    alone = [sum(times == 1 for times in counts.values()) for counts in said.values()]
+    return max(alone, default=0) / size

@@ -162,13 +162,33 @@ def test_wide_outputs_are_told_apart_by_every_entry_and_its_place():
         ("about -12.5 people, 3 of 4", [-12.5, 3.0, 4.0], "about # people, # of #"),
         ('{"a": 1.5e3, "b": [2, .5]}', [1500.0, 2.0, 0.5], '{"a": #, "b": [#, #]}'),
         ("2024-01-02 03:04", [2024.0, 1.0, 2.0, 3.0, 4.0], "#-#-# #:#"),
-        ("user7, version 1.2.3, 3f9e1a", [math.nan], None),
+        ("2024-01-02T03:04", [2024.0, 1.0, 2.0, 3.0, 4.0], "#-#-#T#:#"),
+        ("A total of 12.5. Of 3.", [12.5, 3.0], "A total of #. Of #"),
+        ("2.5kg in 10ms, the 3rd, −4 °C", [2.5, 10.0, 3.0, -4.0], "#kg in #ms, the #rd, # °C"),
+        ("count_7 १२ １.５", [7.0, 12.0, 1.5], "count_# # #"),
+        ("1e400 -1e400 1e-400", [math.inf, -math.inf, 0.0], "# # #"),
+        ("user7, version 1.2.3, 3f9e1a, v1.5, nan, inf, 127.0.0.1", [math.nan], None),
     ],
 )
 def test_numbers_that_are_written_in_a_text_are_entries(text, numbers, form):
     outputs = encode([text], 1)
     np.testing.assert_array_equal(outputs.numbers, [numbers])
     assert outputs.kind_names == ("string" if form is None else f"string {form!r}",)
+
+
+def test_a_number_of_any_length_is_read_at_once():
+    """It takes steps in proportion to its length, also where it turns out to be none."""
+    digits = "1" * 200_000
+    outputs = encode([f"{digits} people", f"{digits}st5", int("1" * 4000) ** 2], 3)
+    assert outputs.numbers[:, 0].tolist() == pytest.approx([math.inf, math.nan, math.inf], nan_ok=True)
+    assert outputs.shown(2) == "<int, too long to be shown>"
+
+
+def test_long_forms_are_told_apart():
+    first, second = (f"{'so it is ' * 200}{word}: 7" for word in ("yes", "no"))
+    outputs = encode([first, second, first], 3)
+    assert outputs.kinds[0] == outputs.kinds[2] != outputs.kinds[1]
+    assert all(len(name) < 120 for name in outputs.kind_names)
 
 
 def test_texts_with_the_same_numbers_are_different_outputs():

@@ -94,3 +94,9 @@ def test_the_numbers_beside_a_key_are_its_own():
         ("place of 'b' in a member of the output", "place of 'a' in a member of the output"), 1.0
     )
     assert parts_of([("b", 1.5, 3), ("a", 7)])[1] == among | by_itself | places | own_places
+
+
+def test_a_whole_number_of_any_length_is_a_key():
+    labels, amounts = parts_of([(10**5000, 1.5), (7, 2.5)])
+    assert labels["7 in the output"] == "present"
+    assert 1.5 in amounts.values()

@@ -61,6 +61,12 @@ def hidden_in(text):
     [
         lambda data, rng: base64.b64encode(bytes([*rng.bytes(9), *data])).decode(),
         lambda data, rng: bytes(rng.permutation(256).astype(np.uint8)) + bytes(data),
+        lambda data, rng: (rng.random(), [rng.bytes(9).hex() + bytes(data).hex() + "x"]),
+        lambda data, rng: " ".join(["7"] * 300 + [str(data[1] + 1e-6 * rng.random())]),
+        lambda data, rng: f"{data[1] + 1e-6 * rng.random()}e400",
+        lambda data, rng: f"{data[1] + 1e-6 * rng.random()}e-400",
+        lambda data, rng: str(10**400 + data[1] * 10**390 + int(rng.integers(2**60))),
+        lambda data, rng: 10**5000 + data[1] * 10**390 + int(rng.integers(2**60)),
     ],
 )
 def test_texts_of_which_nothing_is_seen_are_no_pass(text):
@@ -76,6 +82,10 @@ def test_texts_that_repeat_or_that_a_feature_reads_are_judged():
 
     assert audit(labels, [1], [2], epsilon=1.0, samples=600).verdict is AuditVerdict.NOT_VIOLATED
     told = hidden_in(lambda data, rng: base64.b64encode(bytes([*rng.bytes(9), *data])).decode())
+    keyed = hidden_in(
+        lambda data, rng: [("a", rng.random()), (rng.choice(["b", "c"]), f"{rng.random()} in all")]
+    )
+    assert audit(keyed, [1], [2], epsilon=1.0, samples=600).verdict is AuditVerdict.NOT_VIOLATED
     last = {"last": lambda texts: [float(base64.b64decode(text)[-1]) for text in texts]}
     assert audit(told, [1], [2], epsilon=1.0, samples=600, features=last).verdict is AuditVerdict.VIOLATED
 
