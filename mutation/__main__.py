@@ -14,11 +14,11 @@ import msgspec
 from mutation.mutants import Mutant, equivalents, sample
 from mutation.reach import Reach, nearest
 from mutation.report import score, table
-from mutation.tree import EVERYDAY, PRODUCT, SLOW, Tree, digest, tracked
-from mutation.trial import NOTICED, Depth, Result, Selection, run
+from mutation.tree import EVERYDAY, PRODUCT, SLOW, Tree, digest, import_others, tracked
+from mutation.trial import NOTICED, Depth, Part, Result, Selection, run
 
 ROOT = Path(__file__).parents[1]
-UNKNOWN_SECONDS = 20.0  # of a test file that was not looked at; the limits are a multiple
+UNKNOWN_SECONDS = 10.0  # of a test file that was not looked at
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -73,6 +73,7 @@ class _Session:
         self._files = [name for name in tests if Path(name).name.startswith("test_") and name.endswith(".py")]
         slow = [name for name in self._files if "mark.slow" in (ROOT / name).read_text(encoding="utf-8")]
         product = digest(ROOT, self.product)
+        import_others(ROOT, [name for name in (*self.product, *self._files) if name.endswith(".py")])
         self._reach = {
             Depth.EVERYDAY: Reach(out / "reach", self._tree, self._files, product=product, markers=EVERYDAY),
             Depth.ALL: Reach(out / "reach", self._tree, slow, product=product, markers=SLOW),
@@ -104,10 +105,10 @@ class _Session:
         return result
 
     def _tests(self, mutant: Mutant, depth: Depth) -> Selection | None:
-        if self._over():
-            return None
         if depth is Depth.NEAREST:
-            return Selection(dict.fromkeys(nearest(mutant, self._tree, self._files), UNKNOWN_SECONDS))
+            near = nearest(mutant, self._tree, self._files)
+            parts = [Part(name, None, UNKNOWN_SECONDS, limit=3.0 * UNKNOWN_SECONDS) for name in near]
+            return None if self._over() else Selection(parts)
         reach = self._reach[depth]
         missing = reach.missing()
         for i, name in enumerate(missing):
@@ -118,7 +119,7 @@ class _Session:
         if missing:
             for name, reached in reach.failing().items():
                 _say(f"{name} fails on the unchanged code and is left out: {reached.last_words}")
-        return reach.of(mutant)
+        return None if self._over() else reach.of(mutant)
 
 
 def _say(text: str) -> None:

@@ -3,20 +3,23 @@
 The second are seen once by coverage, in a process for each file, and kept. A process of its own shows what importing
 runs, too, so that constants and defaults of arguments have their tests. What compiled functions do is not seen: whoever
 imports one of the modules in ``COMPILED`` may run it.
+
+Within a file the tests that run the statement come first, and the quick ones of these. The others of the file follow,
+because what the first test to ask for a thing makes may serve them, too.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from mutation.mutants import Mutant
 from mutation.tree import NO_TESTS, PRODUCT, Tree, digest
-from mutation.trial import Selection
+from mutation.trial import Part, Selection
 
 COMPILED = (f"{PRODUCT}/algorithm/kernel/", f"{PRODUCT}/auditing/canaries/recursion.py")
 
@@ -36,16 +39,28 @@ class Reached(msgspec.Struct, frozen=True):
     ----------
     code
         The exit code, without coverage's eyes if it failed under them: 0, or 5 where no test has the markers.
-    seconds
-        CPU seconds.
+    seconds, tests
+        CPU seconds, and those of each test.
     lines
-        The lines that it ran, by module.
+        The lines that ran, by module and test, as bits of a hexadecimal number; "" for what no test ran alone.
     """
 
     code: int | None
     seconds: float
     last_words: str
-    lines: dict[str, list[int]]
+    tests: dict[str, float]
+    lines: dict[str, dict[str, str]]
+
+    def running(self, module: str, statement: range) -> list[str] | None:
+        """Return the tests that run a statement, the quick ones first; None if the file does not run it at all."""
+        lines = self.lines.get(module, {})
+        wanted = _bits(statement)
+        running = [name for name, seen in lines.items() if int(seen, 16) & wanted]
+        if not running:
+            return None
+        if running == [""]:  # a constant, say: whoever runs anything of the module may use it
+            running = list(lines)
+        return sorted(self.tests.keys() & running, key=lambda name: self.tests[name])
 
 
 class Reach:
@@ -80,22 +95,25 @@ class Reach:
         for old in self._folder.glob("data*"):
             old.unlink()
         settings.write_text(_SETTINGS.format(source=self._tree.path / PRODUCT, data=data), encoding="utf-8")
-        ran = self._tree.pytest(
-            [name], markers=self.markers, launcher=["-m", "coverage", "run", f"--rcfile={settings}"]
-        )
-        lines: dict[str, set[int]] = {}
+        ran = self._tree.pytest([name], markers=self.markers, coverage=settings)
+        lines: dict[str, dict[str, set[int]]] = {}
         for part in sorted(self._folder.glob("data.*")):
             seen = CoverageData(str(part))
             seen.read()
             for file in seen.measured_files():
-                module = Path(file).relative_to(self._tree.path).as_posix()
-                lines.setdefault(module, set()).update(seen.lines(file) or ())
+                module = lines.setdefault(Path(file).relative_to(self._tree.path).as_posix(), {})
+                for line, tests in seen.contexts_by_lineno(file).items():
+                    for test in tests:
+                        module.setdefault(test, set()).add(line)
             part.unlink()
         if ran.code not in {0, NO_TESTS}:
             ran = self._tree.pytest([name], markers=self.markers)
-        reached = Reached(
-            ran.code, ran.seconds, ran.last_words, {module: sorted(ran_) for module, ran_ in lines.items()}
-        )
+        packed = {
+            module: {test: f"{_bits(numbers):x}" for test, numbers in tests.items()}
+            for module, tests in lines.items()
+            if tests
+        }
+        reached = Reached(ran.code, ran.seconds, ran.last_words, ran.tests, packed)
         self._kept[name].write_bytes(msgspec.json.encode(reached))
         self.found[name] = reached
         return reached
@@ -105,19 +123,24 @@ class Reach:
         return {name: reached for name, reached in self.found.items() if reached.code not in {0, NO_TESTS}}
 
     def of(self, mutant: Mutant) -> Selection:
-        """Return the test files that run the statement that a mutant changes, those that name it first."""
+        """Return the tests that may notice a mutant: of files that name it, of others, and what else they hold."""
         text = (self._tree.path / mutant.path).read_text(encoding="utf-8")
-        statement = set(statement_of(text, mutant.line))
+        statement = statement_of(text, mutant.line)
         if mutant.path.startswith(COMPILED):
-            statement = set(range(1, text.count("\n") + 2))
-        seconds = {
-            name: reached.seconds
-            for name, reached in self.found.items()
-            if reached.code == 0 and not statement.isdisjoint(reached.lines.get(mutant.path, ()))
-        }
-        naming = set(nearest(mutant, self._tree, list(seconds)))
-        order = sorted(seconds, key=lambda name: (name not in naming, seconds[name]))
-        return Selection({name: seconds[name] for name in order}, self.markers)
+            statement = range(1, text.count("\n") + 2)
+        naming = set(nearest(mutant, self._tree, list(self.found)))
+        parts: list[tuple[int, Part]] = []
+        for name, reached in self.found.items():
+            running = reached.running(mutant.path, statement)
+            if running is None or reached.code != 0:
+                continue
+            others = sorted(reached.tests.keys() - running, key=lambda test: reached.tests[test])
+            for rank, tests in ((int(name not in naming), running), (2, others)):
+                if tests:
+                    seconds = sum(reached.tests[test] for test in tests)
+                    parts.append((rank, Part(name, tests, seconds, limit=10.0 + 5.0 * reached.seconds)))
+        parts.sort(key=lambda each: (each[0], each[1].seconds))
+        return Selection([part for _, part in parts], self.markers)
 
 
 _LEVELS = ("unit", "property", "report", "contract", "cli", "statistical")  # from what is usually quick
@@ -140,6 +163,10 @@ def nearest(mutant: Mutant, tree: Tree, tests: list[str]) -> list[str]:
         if named.search(text := (tree.path / name).read_text(encoding="utf-8")) or imported.search(text)
     ]
     return sorted(found, key=lambda name: (_LEVELS.index(name.split("/")[1]), name))
+
+
+def _bits(lines: Iterable[int]) -> int:
+    return sum(1 << line for line in lines)
 
 
 def statement_of(text: str, line: int) -> range:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from dpsco_verify.inference.binomial import clopper_pearson_interval
+from scipy.stats import binomtest
+
 from mutation.mutants import Equivalent
 from mutation.trial import NOTICED, Result
 
@@ -25,7 +26,7 @@ def score(results: list[Result], equivalent: list[Equivalent]) -> tuple[list[Res
         parts.append(f"{len(results) - len(judged)} equivalent, which do not count")
     sentence = f"{len(results)} mutants: {', '.join(parts) or 'none'}"
     if judged:
-        low, high = clopper_pearson_interval(len(noticed), len(judged), alpha=0.05)
+        low, high = binomtest(len(noticed), len(judged)).proportion_ci(0.95, method="exact")
         sentence += f"; noticed {len(noticed) / len(judged):.1%}, 95 % interval {low:.1%} to {high:.1%}"
     return [result for result in judged if result.outcome not in NOTICED], sentence
 

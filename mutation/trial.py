@@ -8,7 +8,7 @@ import signal
 import msgspec
 
 from mutation.mutants import Mutant
-from mutation.tree import EVERYDAY, NO_TESTS, Tree
+from mutation.tree import EVERYDAY, NO_TESTS, Ran, Tree
 
 
 class Outcome(enum.StrEnum):
@@ -26,6 +26,11 @@ class Outcome(enum.StrEnum):
 
 
 NOTICED = (Outcome.KILLED, Outcome.TIMED)
+
+
+def stronger(*outcomes: Outcome) -> Outcome:
+    """Return what several runs of different tests say together."""
+    return max(outcomes, key=list(Outcome).index)
 
 
 class Depth(enum.IntEnum):
@@ -49,30 +54,39 @@ class Result(msgspec.Struct, frozen=True):
 
     def then(self, later: Result) -> Result:
         """Return what this and a later run of other tests say together."""
-        order = list(Outcome)
         return msgspec.structs.replace(
             later,
-            outcome=max(self.outcome, later.outcome, key=order.index),
+            outcome=stronger(self.outcome, later.outcome),
             files=self.files + later.files,
             seconds=self.seconds + later.seconds,
         )
 
 
-class Selection(msgspec.Struct, frozen=True):
-    """Test files to run for a mutant, with each one's CPU seconds on the unchanged code, and which of their tests."""
+class Part(msgspec.Struct, frozen=True):
+    """Tests of a file, in their order, their CPU seconds on the unchanged code, and how many one of them may take."""
 
-    seconds: dict[str, float]
+    file: str
+    tests: list[str] | None
+    """None for all of the file, in its own order."""
+    seconds: float
+    limit: float
+
+
+class Selection(msgspec.Struct, frozen=True):
+    """What to run for a mutant, in this order, and pytest's expression of the markers."""
+
+    parts: list[Part]
     markers: str = EVERYDAY
 
-    def within(self, budget: float) -> list[str]:
-        """Return the first ones that take so many CPU seconds together, at least one."""
-        chosen: list[str] = []
+    def within(self, budget: float) -> list[Part]:
+        """Return the first parts that take so many CPU seconds together, at least one."""
+        chosen: list[Part] = []
         planned = 0.0
-        for name, seconds in self.seconds.items():
-            planned += seconds
+        for part in self.parts:
+            planned += part.seconds
             if chosen and planned > budget:
                 break
-            chosen.append(name)
+            chosen.append(part)
         return chosen
 
 
@@ -81,26 +95,40 @@ def run(
 ) -> tuple[Outcome, int, float, str]:
     """Run tests on the tree with a mutant, up to the first that fails; return outcome, files, CPU seconds, last words.
 
+    They run in processes of more and more files, since most changes are noticed by the first.
+
     Parameters
     ----------
     budget
-        CPU seconds, of the unchanged code, beyond which further test files are left out.
+        CPU seconds, of the unchanged code, beyond which further tests are left out.
     """
     chosen = tests.within(budget)
-    if not chosen:
-        return Outcome.UNREACHED, 0, 0.0, ""
-    limits = {name: 20.0 + 5.0 * tests.seconds[name] for name in chosen}
-    planned = sum(tests.seconds[name] for name in chosen)
+    outcome = Outcome.UNREACHED
+    files: set[str] = set()
+    seconds, words, size = 0.0, "", 1
     with tree.changed(mutant.path, text):
-        ran = tree.pytest(
-            chosen, markers=tests.markers, options=["-x"], limits=limits, wall=600.0 + 20.0 * planned
-        )
-    if ran.code == -signal.SIGPROF:
-        outcome = Outcome.TIMED
-    elif ran.code is None:
+        while chosen and outcome not in NOTICED:
+            batch, chosen, size = chosen[:size], chosen[size:], 2 * size
+            everything = any(part.tests is None for part in batch)
+            limits = {part.file: part.limit for part in batch}
+            files |= limits.keys()
+            ran = tree.pytest(
+                list(limits),
+                markers=tests.markers,
+                chosen=None if everything else [test for part in batch for test in part.tests or ()],
+                options=["-x"],
+                limits=limits,
+                wall=600.0 + 20.0 * sum(part.seconds for part in batch),
+            )
+            outcome, words, seconds = stronger(outcome, _outcome(ran)), ran.last_words, seconds + ran.seconds
+    if outcome is Outcome.SURVIVED and len(tests.within(budget)) < len(tests.parts):
         outcome = Outcome.UNDECIDED
-    elif ran.code not in {0, NO_TESTS}:
-        outcome = Outcome.KILLED
-    else:
-        outcome = Outcome.SURVIVED if len(chosen) == len(tests.seconds) else Outcome.UNDECIDED
-    return outcome, len(chosen), ran.seconds, ran.last_words
+    return outcome, len(files), seconds, words
+
+
+def _outcome(ran: Ran) -> Outcome:
+    if ran.code == -signal.SIGPROF:
+        return Outcome.TIMED
+    if ran.code is None:
+        return Outcome.UNDECIDED
+    return Outcome.SURVIVED if ran.code in {0, NO_TESTS} else Outcome.KILLED

@@ -1,34 +1,65 @@
-"""A plugin of pytest for runs on changed code: it limits each test's CPU time, and writes down what the run took.
-
-``MUTATION_LIMITS`` holds, as JSON, the CPU seconds that one test of each file may take. At the limit the process ends
-by SIGPROF, whatever it is doing: a loop without end in compiled code, too. ``MUTATION_SECONDS`` is the file for the
-CPU seconds of the whole run, with the processes that it waited for.
-"""
+"""A plugin of pytest for runs in a copy of the tree: the tests and their order, their limits, what each took."""
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import pytest
 
-_LIMITS: dict[str, float] = json.loads(os.environ.get("MUTATION_LIMITS", "{}"))
 
+class Watch:
+    """The plugin. At a limit its process ends by SIGPROF, whatever it is doing: a loop in compiled code, too.
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Give each test its CPU time anew."""
-    signal.setitimer(signal.ITIMER_PROF, _LIMITS.get(item.nodeid.split("::")[0], 0))
-    try:
-        return (yield)
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
+    Parameters
+    ----------
+    chosen
+        The tests to run, in their order; None for all that are collected.
+    limits
+        CPU seconds that one test of a file may take; a file that is not there has no limit.
+    enter
+        Called with the name of each test before it runs, and with "" whenever what runs is for others, too.
+    """
 
+    def __init__(
+        self,
+        chosen: list[str] | None = None,
+        limits: dict[str, float] | None = None,
+        enter: Callable[[str], object] = lambda _: None,
+    ) -> None:
+        self._chosen, self._limits, self._enter = chosen, limits or {}, enter
+        self._test = ""
+        self.seconds: dict[str, float] = {}
+        """CPU seconds by test, with the processes that it waited for."""
 
-def pytest_sessionfinish() -> None:
-    """Write down the CPU seconds."""
-    if "MUTATION_SECONDS" in os.environ:
-        Path(os.environ["MUTATION_SECONDS"]).write_text(str(sum(os.times()[:4])), encoding="utf-8")
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave the chosen tests, in their order."""
+        if self._chosen is not None:
+            collected = {item.nodeid: item for item in items}
+            items[:] = [collected[name] for name in self._chosen if name in collected]
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Give each test its CPU time anew, and count it."""
+        before, self._test = sum(os.times()[:4]), item.nodeid
+        self._enter(item.nodeid)
+        signal.setitimer(signal.ITIMER_PROF, self._limits.get(item.nodeid.split("::")[0], 0))
+        try:
+            return (yield)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            self._enter("")
+            self._test, self.seconds[item.nodeid] = "", sum(os.times()[:4]) - before
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Iterator[None]:
+        """Count what a fixture of wide scope runs to no test: later ones use it, too."""
+        if fixturedef.scope != "function":
+            self._enter("")
+        try:
+            return (yield)
+        finally:
+            if fixturedef.scope != "function":
+                self._enter(self._test)

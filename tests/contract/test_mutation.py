@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import faulthandler
+import importlib
 import signal
 from pathlib import Path
 
@@ -9,24 +11,31 @@ import msgspec
 import pytest
 
 from mutation.mutants import Equivalent, Mutant, behaviour, difference, equivalents
-from mutation.reach import nearest, statement_of
+from mutation.reach import Reached, nearest, statement_of
 from mutation.report import score, table
-from mutation.tree import EVERYDAY, NO_TESTS, Tree
-from mutation.trial import Depth, Outcome, Result, Selection, run
+from mutation.tree import EVERYDAY, NO_TESTS, Tree, import_others
+from mutation.trial import Depth, Outcome, Part, Result, Selection, run
 
 ROOT = Path(__file__).parents[2]
 CODE = "def half(x):\n    return x / 2\n"
-TEST = "from dpsco_verify.part import half\n\n\ndef test_half():\n    assert half({0}) == {0} / 2\n"
+TEST = """from dpsco_verify.part import half
+
+
+def test_{0}():
+    assert half({1}) == {1} / 2
+
+
+def test_half_is_there():
+    assert half
+"""
 FILES = {
     "dpsco_verify/__init__.py": "",
     "dpsco_verify/pytest_plugin.py": "",
     "dpsco_verify/part.py": CODE,
-    "mutation/__init__.py": "",
-    "mutation/watch.py": (ROOT / "mutation" / "watch.py").read_text(encoding="utf-8"),
     "pyproject.toml": '[tool.pytest.ini_options]\naddopts = ["--import-mode=importlib"]\n',
-    "tests/unit/test_four.py": TEST.format(4),
-    "tests/unit/test_zero.py": TEST.format(0),
-    "tests/unit/test_other.py": "def test_nothing():\n    pass\n",
+    "tests/unit/test_four.py": TEST.format("four", 4),
+    "tests/unit/test_zero.py": TEST.format("zero", 0),
+    "tests/unit/test_other.py": "def test_other():\n    pass\n",
 }
 MUTANT = Mutant("dpsco_verify/part.py", "half", "an operator", 2, 13, "return x / 2", "return x * 2")
 RESULT = Result(MUTANT, Outcome.SURVIVED, 1, 0.5, "1 passed", Depth.NEAREST, "hash")
@@ -37,7 +46,12 @@ def tree(tmp_path):
     for name, text in FILES.items():
         (tmp_path / "root" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "root" / name).write_text(text, encoding="utf-8")
+    faulthandler.cancel_dump_traceback_later()  # its thread is not in a fork, where cancelling would wait for it
     return Tree(tmp_path / "tree", tmp_path / "root", list(FILES))
+
+
+def part(name, *, limit=10.0):
+    return Part(f"tests/unit/test_{name}.py", [f"tests/unit/test_{name}.py::test_{name}"], 1.0, limit)
 
 
 @pytest.mark.slow
@@ -51,7 +65,7 @@ def tree(tmp_path):
     ],
 )
 def test_a_change_is_noticed_by_a_test_that_fails(tree, after, tests, outcome):
-    chosen = Selection({f"tests/unit/test_{name}.py": 1.0 for name in tests})
+    chosen = Selection([part(name) for name in tests])
     found, files, _, _ = run(MUTANT, CODE.replace("x / 2", after), tree, chosen, budget=100.0)
     assert (found, files) == (outcome, len(tests))
     assert (tree.path / MUTANT.path).read_text(encoding="utf-8") == CODE
@@ -59,7 +73,7 @@ def test_a_change_is_noticed_by_a_test_that_fails(tree, after, tests, outcome):
 
 @pytest.mark.slow
 def test_tests_left_out_leave_a_change_undecided(tree):
-    chosen = Selection({"tests/unit/test_zero.py": 1.0, "tests/unit/test_four.py": 1.0})
+    chosen = Selection([part("zero"), part("four")])
     assert run(MUTANT, CODE.replace("/", "*"), tree, chosen, budget=1.5)[:2] == (Outcome.UNDECIDED, 1)
 
 
@@ -74,6 +88,42 @@ def test_a_loop_without_end_ends_at_the_limit_of_its_test(tree):
     assert unchanged.code == 0
     assert unchanged.seconds > 0
     assert tree.pytest(names, markers="slow").code == NO_TESTS
+
+
+@pytest.mark.slow
+def test_only_the_chosen_tests_run_and_in_their_order(tree):
+    both = part("zero").tests + part("four").tests
+    names = [name.partition("::")[0] for name in sorted(both)]
+    assert list(tree.pytest(names, markers=EVERYDAY, chosen=both).tests) == both
+    assert list(tree.pytest(names, markers=EVERYDAY, chosen=both[1:]).tests) == both[1:]
+    assert len(tree.pytest(names, markers=EVERYDAY).tests) == 4
+
+
+def test_what_others_import_is_there_before_a_run_and_the_product_is_not(tmp_path, monkeypatch):
+    (tmp_path / "tests" / "support").mkdir(parents=True)
+    (tmp_path / "tests" / "support" / "ours.py").touch()
+    text = "import nowhere, wave\nfrom json import decoder\nimport ours\ndef f():\n    import inner\n"
+    (tmp_path / "part.py").write_text(f"{text}from part import a\n")
+    asked = []
+    monkeypatch.setattr(importlib, "import_module", lambda name: asked.append(name) or _raise(name))
+    import_others(tmp_path, ["part.py"])
+    assert asked == ["json", "json.decoder", "nowhere", "wave"]
+
+
+def _raise(name):
+    if name == "nowhere":
+        raise ModuleNotFoundError(name)
+
+
+def test_what_runs_a_statement_comes_first_and_the_quick_of_it():
+    lines = {"a.py": {"": "6", "slow": "30", "quick": "10", "other": "40"}, "b.py": {"": "2"}}
+    reached = Reached(0, 9.0, "", {"quick": 1.0, "slow": 2.0, "other": 0.5}, lines)
+    assert reached.running("a.py", range(4, 6)) == ["quick", "slow"]
+    assert reached.running("a.py", range(5, 6)) == ["slow"]
+    assert reached.running("a.py", range(1, 2)) == ["other", "quick", "slow"]  # while it was imported
+    assert reached.running("b.py", range(1, 2)) == []
+    assert reached.running("a.py", range(7, 9)) is None
+    assert reached.running("c.py", range(1, 2)) is None
 
 
 def test_a_copy_follows_its_tree(tree, tmp_path):

@@ -1,0 +1,74 @@
+"""Values are frozen and built by names: a cache may hold them, and no ε is taken for a δ."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+
+import msgspec
+
+import dpsco_verify
+
+CHANGES = {
+    # books that are kept while something goes on
+    *("tape.GeneratorTape", "tape.AntitheticTape", "tape.RecordedTape", "one_pair._Done", "run.State"),
+    *("checks.Checks", "paths._Recorder", "session.SessionAudits", "shares.Everyone", "shares.AuditedTest"),
+    "pytest_plugin._State",
+    # parts of a file on their way to their reader
+    *("load._Pair", "earlier_report._Plot", "earlier_report._Claim", "earlier_report._Comparison"),
+    "earlier_report._Record",
+}
+BY_POSITION = {
+    # their fields have the order of a formula, or they are built beside their definition
+    *("run_spec.RunSpec", "tape.GeneratorTape", "many_runs._Threshold", "one_pair._Done", "records.Records"),
+    *("regions.Aims", "regions.Candidate", "wide._Residual", "processes._Call", "shares.AuditedTest"),
+    *("e_process.EProcessDecision", "goodness_of_fit.FitDecision", "privacy_event_test.CellCounts"),
+    *("privacy_event_test._Design", "calibration.Place", "curve.PrivacyCurve", "trade_off.TradeOff"),
+    *("certified_minimum.CertifiedMinimum", "predictor_risk.PredictorRisk", "phased_erm.Phase"),
+    *("objective_perturbation.Perturbation", "augmented.Regularised", "newton.Smoothed", "newton.State"),
+    *("predictor_terms.PredictorTerms", "terms.Evaluation", "curves.Curve", "grid.Grid"),
+}
+OVERLOOKS = {
+    # readers of what an earlier version or this one wrote, of which they need a part
+    *(
+        "earlier_report._Plot",
+        "earlier_report._Claim",
+        "earlier_report._Comparison",
+        "earlier_report._Record",
+    ),
+    *("run_history._Sharpness", "run_history._Claim", "run_history._Record", "records_codec._Head"),
+}
+
+
+def classes():
+    for found in pkgutil.walk_packages(dpsco_verify.__path__, "dpsco_verify."):
+        if not found.name.endswith("__main__"):
+            module = importlib.import_module(found.name)
+            for value in vars(module).values():
+                if inspect.isclass(value) and value.__module__ == module.__name__:
+                    yield f"{module.__name__.rpartition('.')[2]}.{value.__name__}", value
+
+
+CLASSES = list(classes())
+DATACLASSES = [(name, kind) for name, kind in CLASSES if "__dataclass_params__" in vars(kind)]
+STRUCTS = [(name, kind) for name, kind in CLASSES if issubclass(kind, msgspec.Struct)]
+
+
+def test_only_books_change():
+    changing = {name for name, kind in DATACLASSES if not kind.__dataclass_params__.frozen}
+    changing |= {name for name, kind in STRUCTS if not kind.__struct_config__.frozen}
+    assert changing == CHANGES
+    assert len(DATACLASSES) > 300
+    assert len(STRUCTS) > 100
+
+
+def test_what_has_more_than_three_fields_is_built_by_their_names():
+    several = [(name, dataclasses.fields(kind)) for name, kind in DATACLASSES]
+    by_position = {name for name, fields in several if len(fields) > 3 and not all(f.kw_only for f in fields)}
+    assert by_position == BY_POSITION
+
+
+def test_an_unknown_field_of_a_file_is_an_error():
+    assert {name for name, kind in STRUCTS if not kind.__struct_config__.forbid_unknown_fields} == OVERLOOKS
