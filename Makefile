@@ -72,7 +72,7 @@ test-fast: $(STAMP_TEST) ## Run the everyday part of the suite (under two minute
 
 # It adds to `make test` the larger sizes of what runs there at a smaller one, and at random examples of the properties.
 test-long: $(STAMP_TEST) ## Run what is for a night: long calibrations, more kills, more examples of each property
-	@export HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-long}; run=($(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)); \
+	@export HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-long}; run=($(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -o faulthandler_timeout=7200 $(ARGS)); \
 	status=0; "$${run[@]}" -m long || status=$$?; "$${run[@]}" -m "not long" tests/property || status=$$?; exit $$status
 
 test-processors: $(STAMP_TEST) ## Run the everyday part at each level of processor features, and with functions that err
