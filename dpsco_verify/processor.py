@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.linalg  # noqa: F401  loads a BLAS of its own, and only what is loaded is seen
 import threadpoolctl  # type: ignore[import-untyped]  # ships no type information
 
 _GENERATIONS = {
@@ -116,6 +115,7 @@ def _dispatched() -> list[str]:
 
 def _linear_algebra() -> list[str]:
     """Return the BLAS of numpy and of scipy, each with its kernels; other packages may have loaded more."""
+    importlib.import_module("scipy.linalg")  # loads a BLAS of its own, and only what is loaded is seen
     loaded = [found for found in threadpoolctl.threadpool_info() if found["user_api"] == "blas"]
     own = [
         found

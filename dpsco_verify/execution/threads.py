@@ -5,15 +5,13 @@ It also keeps the numbers the same: how many threads share a sum decides the ord
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-# Each brings a BLAS of its own, and only what is loaded can be limited.
-import numpy as np  # noqa: F401  loads its BLAS
-import scipy.linalg  # noqa: F401  loads its own
 import threadpoolctl  # type: ignore[import-untyped]  # ships no type information
 
 ONE_THREAD = dict.fromkeys(
@@ -31,6 +29,16 @@ ONE_THREAD = dict.fromkeys(
 """The environment of a worker process that is started by us: libraries read it when they are loaded."""
 
 
+def _libraries() -> threadpoolctl.ThreadpoolController:
+    """Find the libraries. NumPy and SciPy each bring a BLAS of their own, and only what is loaded can be limited.
+
+    They are loaded here, as a process that limits nothing starts in half the time without.
+    """
+    importlib.import_module("numpy")
+    importlib.import_module("scipy.linalg")
+    return threadpoolctl.ThreadpoolController()
+
+
 class _Loaded:
     """The libraries that this process has loaded. Looking for them takes milliseconds, so only after imports."""
 
@@ -41,9 +49,9 @@ class _Loaded:
     def limited(self) -> Any:
         """Limit them, and return the context that ends with the limits of before."""
         # A library comes with a module; what another thread imports meanwhile is found the next time.
-        modules = len(sys.modules)
-        if modules != self._modules:
-            self._controller, self._modules = threadpoolctl.ThreadpoolController(), modules
+        if len(sys.modules) != self._modules:
+            self._controller = _libraries()
+            self._modules = len(sys.modules)
         return self._controller.limit(limits=1)
 
 
@@ -67,7 +75,7 @@ def one_thread() -> Iterator[None]:
 
 @cache
 def _linear_algebra() -> threadpoolctl.ThreadpoolController:
-    return threadpoolctl.ThreadpoolController().select(user_api="blas")
+    return _libraries().select(user_api="blas")
 
 
 @contextmanager
