@@ -43,8 +43,7 @@ def rational(name: str, text: str) -> Fraction:
 
 def ball(value: Fraction | int) -> flint.arb:
     """Return the ball of a rational."""
-    fraction = Fraction(value)
-    return flint.arb(flint.fmpq(fraction.numerator, fraction.denominator))
+    return flint.arb(flint.fmpq(value.numerator, value.denominator))
 
 
 def upper_tail(z: flint.arb) -> flint.arb:

@@ -98,10 +98,11 @@ class RiskDriftViolation(Witness, frozen=True, kw_only=True):
         length = (2 / eta).upper().ceil().unique_fmpz()
         require(holds=length is not None, reason="the length of the sum is not known")
         require_steps(10 * (min(m, int(length or m))), "the sum over fresh draws")
-        total, draws = flint.arb(0), flint.arb(0)
+        total, after_first, points = flint.arb(0), flint.arb(0), flint.arb(n)
         for k in range(m):
-            draws += flint.arb(n) / (n - k)
-            gap = 2 - k * eta - spread * (draws - 1 if k else flint.arb(0)).sqrt()
+            if k:
+                after_first += points / (n - k)
+            gap = 2 - k * eta - spread * after_first.sqrt()
             if not gap > 0:
                 break  # the gaps fall, and what is left out is not negative
             total += gap

@@ -73,8 +73,11 @@ class StoppingMeanConstant(Witness, frozen=True, kw_only=True):
         )
         short = 2 if stop is Stop.MORE_THAN_HALF else 1
         most = (2 / (1 - ball(Fraction(short, LARGEST)))).log() + ball(Fraction(beyond, LARGEST))
+        harmonic = [flint.arb(0)]
+        for n in range(1, LARGEST + 1):
+            harmonic.append(harmonic[-1] + 1 / flint.arb(n))
         for n in range(16, LARGEST + 1):
-            drawn = sum((1 / flint.arb(n - k) for k in range(points_at_stop(stop, n))), flint.arb(0))
+            drawn = harmonic[n] - harmonic[n - points_at_stop(stop, n)]
             most = most.max(drawn + ball(Fraction(beyond, n)))
         return ball(constant), most, f"{constant} > sup of E[tau]/n over n >= 16, reading {reading}"
 

@@ -25,8 +25,12 @@ MAX_STEPS = 10_000
 
 def divergence(epsilon: Fraction, c: flint.arb) -> flint.arb:
     """Return ``δ_G(ε; ε/c) = Q(c − ε/2c) − e^ε Q(c + ε/2c)``, the exact δ at ``σ = cΔ/ε`` (Balle and Wang 2018)."""
-    half = ball(epsilon) / (2 * c)
-    return upper_tail(c - half) - ball(epsilon).exp() * upper_tail(c + half)
+    return _divergence(ball(epsilon), ball(epsilon).exp(), c)
+
+
+def _divergence(epsilon: flint.arb, factor: flint.arb, c: flint.arb) -> flint.arb:
+    half = epsilon / (2 * c)
+    return upper_tail(c - half) - factor * upper_tail(c + half)
 
 
 def largest_excess(epsilon: Fraction, factor: Fraction, reach: Fraction, steps: int) -> flint.arb:
@@ -38,11 +42,12 @@ def largest_excess(epsilon: Fraction, factor: Fraction, reach: Fraction, steps: 
     """
     start = (2 * ball(factor).log()).sqrt()
     width = (ball(reach) - start) / steps
-    z = ball(reach) - ball(epsilon) / (2 * ball(reach))
+    end, exponential = ball(epsilon), ball(epsilon).exp()
+    z = ball(reach) - end / (2 * ball(reach))
     worst = (ball(epsilon / 2) + z * z / 2).exp() * upper_tail(z)
     for k in range(steps):
         upper = start + (k + 1) * width
-        worst = worst.max(divergence(epsilon, start + k * width) * (upper * upper / 2).exp())
+        worst = worst.max(_divergence(end, exponential, start + k * width) * (upper * upper / 2).exp())
     return worst
 
 
