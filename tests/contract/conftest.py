@@ -92,6 +92,9 @@ class Particular(Exception):
 def fail_particularly():
     raise Particular(3, 4)
 
+def wait(seconds):
+    time.sleep(seconds)
+
 def threads():
     import scipy.linalg, threadpoolctl
     return sorted({found["num_threads"] for found in threadpoolctl.threadpool_info()})

@@ -133,7 +133,7 @@ def test_the_workers_of_a_scheduler_are_used_and_its_loss_is_told(work, schedule
             found = execute([*draws, WorkUnit(name="threads", function=work.threads)], executor)
             assert len(found) == 7
             assert found["threads"].value == [1]
-            threading.Timer(1.0, process.kill).start()
+            threading.Timer(0.5, process.kill).start()
             with pytest.raises(SchedulerError, match="was lost while work was under way") as caught:
                 execute(long_units(work), executor)
         assert "\n" not in str(caught.value)
@@ -154,8 +154,7 @@ def end(process):
 
 def long_units(work):
     return [
-        WorkUnit(name=f"long/{k}", function=work.draw, arguments={"size": 1500, "seed": k})
-        for k in range(200)
+        WorkUnit(name=f"long/{k}", function=work.wait, arguments={"seconds": 30.0 + k}) for k in range(200)
     ]
 
 

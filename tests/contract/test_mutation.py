@@ -82,7 +82,8 @@ def test_a_loop_without_end_ends_at_the_limit_of_its_test(tree):
     with tree.changed(MUTANT.path, "def half(x):\n    while True:\n        pass\n"):
         names = ["tests/unit/test_other.py", "tests/unit/test_zero.py"]
         ended = tree.pytest(names, markers=EVERYDAY, limits=dict.fromkeys(names, 0.3))
-        waited = tree.pytest(names, markers=EVERYDAY, wall=3.0)
+    with tree.changed(MUTANT.path, "import time\n\n\ndef half(x):\n    time.sleep(600.0)\n"):
+        waited = tree.pytest(names, markers=EVERYDAY, limits=dict.fromkeys(names, 0.3), wall=3.0)
     assert (ended.code, waited.code) == (-signal.SIGPROF, None)
     unchanged = tree.pytest(names, markers=EVERYDAY, limits=dict.fromkeys(names, 5.0))
     assert unchanged.code == 0

@@ -26,6 +26,7 @@ from dpsco_verify.guarantees.optimiser.estimators import (
     private_classifier,
     private_regressor,
 )
+from dpsco_verify.guarantees.optimiser.neighbours import Instances
 
 QUICK = {"sizes": (20,), "samples": 600, "invariances": (), "outliers": False}
 VERDICTS = {1.0: AuditVerdict.NOT_VIOLATED, 0.25: AuditVerdict.VIOLATED}
@@ -33,8 +34,11 @@ VERDICTS = {1.0: AuditVerdict.NOT_VIOLATED, 0.25: AuditVerdict.VIOLATED}
 
 @pytest.fixture(autouse=True)
 def two_records(monkeypatch):
-    """Audit with two records alone: what more of them show is no matter of the adapter."""
+    """Audit with two records, a pair a group, on the line: what others show is no matter of the adapter."""
     monkeypatch.setattr(laws, "SIZES", (2,))
+    pairs, outliers = Instances.pairs, Instances.outliers
+    monkeypatch.setattr(Instances, "pairs", lambda self, n: pairs(self, n)[:1])
+    monkeypatch.setattr(Instances, "outliers", lambda self, sizes: outliers(self, sizes)[-1:])
 
 
 class NoisyMean:

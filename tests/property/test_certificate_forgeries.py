@@ -8,6 +8,7 @@ the forgery and its acceptance.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import time
@@ -32,6 +33,8 @@ from dpsco_verify.evidence.checker import (
     Unreadable,
     issue,
 )
+from dpsco_verify.evidence.checker import certificate as certificate_module
+from dpsco_verify.evidence.checker import kinds as kinds_module
 from dpsco_verify.evidence.checker.whole_run import LARGEST_GRID, LARGEST_LAW
 from dpsco_verify.evidence.checker.witness import kind_of
 from dpsco_verify.ledger.installed import installed_ledger
@@ -47,6 +50,30 @@ SECONDS = 1.0
 
 PAPERS = tuple(entry.paper.id for entry in LEDGER.papers)
 DRAW = Draw(profile="quick", seed="0", papers=PAPERS)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _evaluated_once():
+    """What issues a forgery and what checks it ask for the sides of the same witness."""
+    evaluate = certificate_module.evaluate
+
+    @functools.lru_cache(maxsize=1)
+    def tried(*asked):
+        try:
+            return evaluate(*asked), None
+        except Rejected as reason:
+            return None, reason
+
+    def evaluated(*asked):
+        sides, reason = tried(*asked)
+        if reason is not None:
+            raise reason
+        return sides
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (certificate_module, kinds_module):
+            patch.setattr(module, "evaluate", evaluated)
+        yield
 
 
 def utility_null(**changes):
