@@ -15,7 +15,7 @@ from scipy import stats
 
 from dpsco_verify.auditing import AuditVerdict
 from dpsco_verify.faults import EXHIBITS, Exhibit, ExhibitKind, run_museum
-from dpsco_verify.faults.exhibits import CONTROLS, EDGES, STRUCTURED
+from dpsco_verify.faults.exhibits import CANARY_EXHIBITS, CONTROLS, EDGES, STRUCTURED
 from dpsco_verify.faults.laws import discrete_laplace_tail
 from dpsco_verify.faults.mechanisms.additive import (
     DiscreteLaplaceCount,
@@ -119,6 +119,11 @@ def test_every_fault_has_a_mended_form_and_every_control_a_broken_one():
     faults = {e.id for e in BY_ID.values() if e.kind is ExhibitKind.FAULT} - beside
     assert faults - {*MENDED, "threshold-release", "laplace-1.25", "laplace-1.5", "laplace-2"} == set()
     assert {e.id for e in BY_ID.values() if e.kind is ExhibitKind.CONTROL} - beside == set(BROKEN)
+
+
+@pytest.mark.parametrize("exhibit", CANARY_EXHIBITS, ids=lambda exhibit: exhibit.id)
+def test_a_fit_with_canaries_is_told_at_less_than_its_share_of_an_audit_too(exhibit):
+    assert exhibit.judge(alpha=ALPHA, seed=1).verdict is exhibit.kind.expected
 
 
 @pytest.mark.parametrize("exhibit_id", BROKEN)

@@ -28,8 +28,9 @@ from dpsco_verify.problems import Hinge
 _EPSILON, _DELTA = 1.0, 1e-6
 _CANARIES, _GUESSES = 300, 150
 _REACH = 10.0
-_OF_INTEREST = 10.0
-"""At the museum's level one run of 300 canaries shows an ε of about 9.5 or more at δ = 1e-6, and no smaller one."""
+_OF_INTEREST = 12.0
+"""One run of 300 canaries shows an ε of about 9.5 or more at δ = 1e-6 where an exhibit's level is 1e-8, and of 11 at
+1e-10; an audit of the papers, in which the museum has a tenth of the budget, leaves each 1e-9."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
