@@ -1,22 +1,27 @@
 """The guarantees' levels at the boundary of their claims, and their power at the MDV that they state.
 
-Frequencies are held to bounds by exact binomial tests at 1e-9 a side, so that a correct program fails with probability
-at most 1e-9 per assertion. A rate of false alarms of 0.16 in place of 0.05, or a power outside of [0.8, 0.985], fails
-400 runs with probability above 0.9.
+Rates are held to bounds by sequential tests, so that a correct program fails with probability at most 1e-9 a bound. A
+rate of false alarms of 0.2 in place of 0.05, or a power outside of [0.6, 0.999], passes with probability at most 1e-3.
+`python -m benchmarks.guarantee_validity` sees smaller errors.
 """
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 
 from benchmarks import guarantee_validity
+from dpsco_verify.evidence import AuditVerdict
 from dpsco_verify.guarantees import rates, tails
 from dpsco_verify.guarantees.mean_tests import BoundedMean, UnboundedMean
-from dpsco_verify.inference.binomial import clopper_pearson_lower, clopper_pearson_upper, exact_power
+from dpsco_verify.inference.binomial import exact_power
 from dpsco_verify.inference.unbounded_mean import Spread
+from sequential import rate_holds
 
-CHECK, RUNS, SAMPLES, ALPHA = 1e-9, 400, 400, 0.05
+SAMPLES, ALPHA = 400, 0.05
+LEVEL = (ALPHA, 0.2)
+POWER = ((0.85, 0.6), (0.97, 0.999))
 
 
 def coin(mean, rng):
@@ -58,28 +63,24 @@ def test_means_hold_their_level_and_have_their_power(name):
     test, law, bound = CASES[name]
     rng = np.random.default_rng(20)
     mdv = test().detectable(law(bound, rng), SAMPLES)
-    alarms = sum(test().update(law(bound, rng)).rejected for _ in range(RUNS))
-    found = sum(test().update(law(bound + mdv, rng)).rejected for _ in range(RUNS))
-    assert clopper_pearson_lower(alarms, RUNS, alpha=CHECK) <= ALPHA
-    assert clopper_pearson_upper(found, RUNS, alpha=CHECK) >= 0.85
-    assert clopper_pearson_lower(found, RUNS, alpha=CHECK) <= 0.97
+    assert rate_holds((test().update(law(bound, rng)).rejected for _ in itertools.count()), LEVEL)
+    assert rate_holds((test().update(law(bound + mdv, rng)).rejected for _ in itertools.count()), *POWER)
 
 
 @pytest.mark.parametrize("name", ["quantile_at_most", "ratio_at_most"])
 def test_calls_hold_their_level_and_have_their_power(name):
     # By the calls themselves; the other kinds are as long in `python -m benchmarks.guarantee_validity`.
     check = guarantee_validity.KINDS[name]
-    alarms = guarantee_validity.violated(check, 0.0, RUNS)
-    found = guarantee_validity.violated(check, guarantee_validity.detectable(check), RUNS)
-    assert clopper_pearson_lower(alarms, RUNS, alpha=CHECK) <= ALPHA
-    assert clopper_pearson_upper(found, RUNS, alpha=CHECK) >= 0.85
-    assert clopper_pearson_lower(found, RUNS, alpha=CHECK) <= 0.97
+    mdv = guarantee_validity.detectable(check)
+    with guarantee_validity.without_mdv():
+        for violation, claims in ((0.0, [LEVEL]), (mdv, POWER)):
+            verdicts = (check(violation, seed).verdict for seed in itertools.count(1))
+            assert rate_holds((verdict is AuditVerdict.VIOLATED for verdict in verdicts), *claims)
 
 
 def test_a_test_of_the_wrong_bound_is_seen_to_break_its_level():
     rng = np.random.default_rng(21)
-    alarms = sum(bounded(0.25).update(coin(0.3, rng)).rejected for _ in range(RUNS))
-    assert clopper_pearson_lower(alarms, RUNS, alpha=CHECK) > ALPHA
+    assert not rate_holds((bounded(0.25).update(coin(0.3, rng)).rejected for _ in itertools.count()), LEVEL)
 
 
 @pytest.mark.parametrize("probability", [0.5, 0.01])
@@ -98,19 +99,12 @@ def test_rates_hold_their_level_and_have_their_power():
     scale = np.array([1.0, 0.5])
     rng = np.random.default_rng(22)
 
-    def runs(exponent):
-        small = rng.random((RUNS, SAMPLES, 2)) * scale
-        large = rng.random((RUNS, SAMPLES, 2)) * scale * ratios**exponent
-        return small, large
+    def run(exponent):
+        return rng.random((SAMPLES, 2)) * scale, rng.random((SAMPLES, 2)) * scale * ratios**exponent
 
-    small, large = runs(-0.5)
-    mdv = rates._detectable_exponent(small[0], large[0], ratios, -0.5, ALPHA)
-    bounds = [rates.exponent_bounds(s, x, ratios, ALPHA) for s, x in zip(small, large, strict=True)]
-    for missed in (sum(low > -0.5 for low, _ in bounds), sum(high < -0.5 for _, high in bounds)):
-        assert clopper_pearson_lower(missed, RUNS, alpha=CHECK) <= ALPHA
-    found = sum(
-        rates._log_wealth(s, x, ratios, -0.5) >= -math.log(ALPHA)
-        for s, x in zip(*runs(-0.5 + mdv), strict=True)
-    )
-    assert clopper_pearson_upper(found, RUNS, alpha=CHECK) >= 0.85
-    assert clopper_pearson_lower(found, RUNS, alpha=CHECK) <= 0.97
+    mdv = rates._detectable_exponent(*run(-0.5), ratios, -0.5, ALPHA)
+    bounds = [rates.exponent_bounds(*run(-0.5), ratios, ALPHA) for _ in range(100)]
+    assert rate_holds((low > -0.5 for low, _ in bounds), LEVEL)
+    assert rate_holds((high < -0.5 for _, high in bounds), LEVEL)
+    wealth = (rates._log_wealth(*run(-0.5 + mdv), ratios, -0.5) for _ in itertools.count())
+    assert rate_holds((w >= -math.log(ALPHA) for w in wealth), *POWER)
