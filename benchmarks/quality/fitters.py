@@ -84,11 +84,20 @@ def poisson_noise(epsilon: float, relation: str) -> float:
 
     def excess(multiplier: float) -> float:
         accountant = pld.PLDAccountant(neighbours)
-        step = dp_event.PoissonSampledDpEvent(_RATE, dp_event.GaussianDpEvent(multiplier))
-        accountant.compose(dp_event.SelfComposedDpEvent(step, _STEPS))
+        accountant.compose(_poisson(multiplier))
         return float(accountant.get_epsilon(DELTA)) - epsilon
 
     return float(optimize.brentq(excess, 0.4, 200.0, rtol=1e-3)) * 1.001
+
+
+def _poisson(multiplier: float) -> dp_event.DpEvent:
+    step = dp_event.PoissonSampledDpEvent(_RATE, dp_event.GaussianDpEvent(multiplier))
+    return dp_event.SelfComposedDpEvent(step, _STEPS)
+
+
+def poisson_sampling(epsilon: float, relation: str) -> dp_event.DpEvent:
+    """Return all that DP-SGD releases, as dp-accounting has it."""
+    return _poisson(poisson_noise(epsilon, relation))
 
 
 def dp_sgd(relation: str) -> Fitter:
@@ -138,10 +147,20 @@ def _linear(data: Data, w: FloatArray) -> Scores:
     return scores
 
 
-def related(name: str) -> Fitter:
-    """Return a system of the comparison, on the ball of our reach."""
+class Related:
+    """A system of the comparison, on the ball of our reach."""
 
-    def fit(data: Data, X: FloatArray, y: Any, epsilon: float, rng: np.random.Generator) -> Scores:
+    def __init__(self, name: str) -> None:
+        self._system = SYSTEMS[name]
+
+    def __call__(self, data: Data, X: FloatArray, y: Any, epsilon: float, rng: np.random.Generator) -> Scores:
+        """Return the scores of one fit."""
+        return _linear(data, self.solutions(data, X, y, epsilon, rng, fits=1))
+
+    def solutions(
+        self, data: Data, X: FloatArray, y: Any, epsilon: float, rng: np.random.Generator, *, fits: int
+    ) -> FloatArray:
+        """Return the coefficients and the intercepts of independent fits, shape (fits, d + 1)."""
         if data.classes > 2:
             raise ConditionError("it has two classes")
         # clipped, with an intercept, in the unit ball, where the coefficients are √2 times ours
@@ -150,10 +169,13 @@ def related(name: str) -> Fitter:
         ball = L2Ball(np.zeros(rows.shape[1]), math.sqrt(2.0) * _REACH[data.kind])
         task = Task(loss_of(data), ball, 1.0)
         sample = np.column_stack([rows, targets])
-        found = SYSTEMS[name].fit(sample, task=task, budget=PrivacyBudget(epsilon, DELTA), rng=rng)
-        return _linear(data, np.append(found.solution[1:], found.solution[:1])[np.newaxis] / math.sqrt(2.0))
-
-    return fit
+        found = self._system.fit(
+            np.broadcast_to(sample, (fits, *sample.shape)),
+            task=task,
+            budget=PrivacyBudget(epsilon, DELTA),
+            rng=rng,
+        )
+        return np.roll(found.solution, -1, axis=1) / math.sqrt(2.0)
 
 
 def diffprivlib(data: Data, X: FloatArray, y: Any, epsilon: float, rng: np.random.Generator) -> Scores:
@@ -179,7 +201,7 @@ def without_privacy(data: Data, X: FloatArray, y: Any, epsilon: float, rng: np.r
         model = LogisticRegression(max_iter=2_000) if data.loss == "logistic" else LinearSVC(loss="hinge")
         scores: Scores = model.fit(X, y).decision_function
         return scores
-    return related("empirical-optimum")(data, X, y, epsilon, rng)
+    return Related("empirical-optimum")(data, X, y, epsilon, rng)
 
 
 FITTERS: Mapping[str, Fitter] = {
@@ -188,12 +210,12 @@ FITTERS: Mapping[str, Fitter] = {
     "its one pass": estimator(epochs=1),
     "its full passes": estimator(epochs=100),
     "one by one": one_by_one,
-    "Algorithm 1": related("algorithm-1"),
+    "Algorithm 1": Related("algorithm-1"),
     "DP-SGD": dp_sgd("REPLACE_ONE"),
     "DP-SGD, add-remove": dp_sgd("ADD_OR_REMOVE_ONE"),
-    "objective perturbation": related("objective-perturbation-sharp"),
-    "output perturbation": related("output-perturbation"),
-    "phased SGD": related("phased-sgd-tight"),
+    "objective perturbation": Related("objective-perturbation-sharp"),
+    "output perturbation": Related("output-perturbation"),
+    "phased SGD": Related("phased-sgd-tight"),
     "diffprivlib": diffprivlib,
 }
 """By the logistic loss, or Huber's."""

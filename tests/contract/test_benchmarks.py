@@ -16,10 +16,13 @@ from benchmarks import __main__ as program
 from benchmarks import engine, measure, quality, single_step
 from benchmarks.quality import __main__ as quality_command
 from benchmarks.quality import audits as quality_audits
-from benchmarks.quality import fitters, scores
+from benchmarks.quality import curves, fitters, scores
 from benchmarks.record import SCHEMA_VERSION, Report, Row, row
 from benchmarks.size import Size
+from dpsco_verify.auditing.canaries.families import gaussian_epsilon
+from dpsco_verify.estimators.noise import gaussian_distance
 from dpsco_verify.privacy import StepCurve, step_delta
+from dpsco_verify.privacy.claims import GaussianDP, PureDP
 
 pytestmark = pytest.mark.slow  # seconds of processes or exact sums: the whole suite has time for them
 
@@ -227,7 +230,8 @@ def test_the_quality_of_fits_is_measured_read_and_drawn(tmp_path, monkeypatch, c
         (problem, system) for problem in ("wine", "engel") for system in quality.FITTERS
     }
     at = {(f["problem"], f["system"]): f["mean"] for f in plain}
-    assert 0.0 <= at["wine", "estimator"] < at["wine", "no privacy"]
+    assert 0.0 <= at["wine", "estimator"] <= 1.0  # its noise is the operating system's, and lucky at times
+    assert at["wine", "no privacy"] > 0.9
     assert at["wine", "phased SGD"] is None
     assert at["wine", "diffprivlib"] > 0.0
     drawn = tmp_path / "q.svg"
@@ -255,6 +259,36 @@ def test_an_audit_of_quality_stands_and_falls_with_the_noise(classes):
     right, wrong = quality_audits.table(found, [1.0]).splitlines()[2:]
     assert "violated" not in right
     assert "**violated: ε ≥ " in wrong
+
+
+def test_at_a_large_epsilon_half_the_noise_breaks_the_curve_and_a_point_of_it_takes_many_fits():
+    """At a level of 0.00025 each, with seeds that are fixed; the second pair of data sets has sums 2 apart."""
+    mu = gaussian_distance(8.0, fitters.DELTA)
+
+    def noisy_sum(deviation):
+        def fit(data, X, y, epsilon, rng):
+            value = np.sum(y) + rng.normal(scale=deviation)
+            return lambda at: np.full(len(at), value)
+
+        return fit
+
+    systems = {"right": noisy_sum(2.0 / mu), "wrong": noisy_sum(1.0 / mu)}
+    gaussian = dict.fromkeys(systems, lambda epsilon, n: GaussianDP(mu))
+    found = list(quality_audits.audits(systems, [8.0], classes=0, samples=500, curves=gaussian))
+    assert [f["verdict"] for f in found] == ["not_violated", "violated"]
+    assert 8.0 < found[0]["detectable"] < gaussian_epsilon(2.0 * mu, fitters.DELTA)
+    pure = dict.fromkeys(systems, lambda epsilon, n: PureDP(epsilon))
+    for one in quality_audits.audits(systems, [8.0], classes=0, samples=500, curves=pure):
+        assert one["verdict"] == "undecided"
+    many = {"output perturbation": fitters.FITTERS["output perturbation"]}
+    [one] = quality_audits.audits(many, [8.0], classes=0, samples=500)
+    assert one["verdict"] == "not_violated"
+    assert 8.0 < one["detectable"] < 16.0
+
+
+@pytest.mark.parametrize("name", ["its full passes", "its one pass", "Algorithm 1", "phased SGD"])
+def test_a_curve_promises_what_its_system_promises(name):
+    assert curves.CURVES[name](1.0, 60).delta(1.0) <= fitters.DELTA * (1.0 + 1e-9)
 
 
 def test_quality_is_the_accuracy_or_the_error_that_is_gone():
