@@ -15,9 +15,10 @@ from mutation.mutants import Mutant, equivalents, sample
 from mutation.reach import Reach, nearest
 from mutation.report import score, table
 from mutation.tree import EVERYDAY, PRODUCT, SLOW, Tree, digest, import_others, tracked
-from mutation.trial import NOTICED, Depth, Part, Result, Selection, run
+from mutation.trial import NOTICED, Depth, Part, Result, run
 
 ROOT = Path(__file__).parents[1]
+NEAREST_FILES = 6
 UNKNOWN_SECONDS = 10.0  # of a test file that was not looked at
 
 
@@ -71,12 +72,14 @@ class _Session:
         tests = [name for name in names if name.startswith("tests/")]
         self._suite = digest(ROOT, tests)
         self._files = [name for name in tests if Path(name).name.startswith("test_") and name.endswith(".py")]
-        slow = [name for name in self._files if "mark.slow" in (ROOT / name).read_text(encoding="utf-8")]
+        self._slow = [
+            name for name in self._files if "mark.slow" in (ROOT / name).read_text(encoding="utf-8")
+        ]
         product = digest(ROOT, self.product)
         import_others(ROOT, [name for name in (*self.product, *self._files) if name.endswith(".py")])
         self._reach = {
             Depth.EVERYDAY: Reach(out / "reach", self._tree, self._files, product=product, markers=EVERYDAY),
-            Depth.ALL: Reach(out / "reach", self._tree, slow, product=product, markers=SLOW),
+            Depth.ALL: Reach(out / "reach", self._tree, self._slow, product=product, markers=SLOW),
         }
         self._kept = out / f"results-{product}.jsonl"
         lines = self._kept.read_bytes().splitlines() if self._kept.exists() else []
@@ -104,11 +107,9 @@ class _Session:
                 file.write(msgspec.json.encode(result) + b"\n")
         return result
 
-    def _tests(self, mutant: Mutant, depth: Depth) -> Selection | None:
+    def _tests(self, mutant: Mutant, depth: Depth) -> list[Part] | None:
         if depth is Depth.NEAREST:
-            near = nearest(mutant, self._tree, self._files)
-            parts = [Part(name, None, UNKNOWN_SECONDS, limit=3.0 * UNKNOWN_SECONDS) for name in near]
-            return None if self._over() else Selection(parts)
+            return None if self._over() else self._nearest(mutant)
         reach = self._reach[depth]
         missing = reach.missing()
         for i, name in enumerate(missing):
@@ -120,6 +121,14 @@ class _Session:
             for name, reached in reach.failing().items():
                 _say(f"{name} fails on the unchanged code and is left out: {reached.last_words}")
         return None if self._over() else reach.of(mutant)
+
+    def _nearest(self, mutant: Mutant) -> list[Part]:
+        near = nearest(mutant.path, self._tree.path, self._files)[:NEAREST_FILES]
+        kinds = [(EVERYDAY, near), (SLOW, [name for name in near if name in self._slow])]
+        limit = 3.0 * UNKNOWN_SECONDS
+        return [
+            Part(name, None, UNKNOWN_SECONDS, limit, markers) for markers, names in kinds for name in names
+        ]
 
 
 def _say(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Which test files may notice a change: those that name what is changed, and those that run its statement.
+"""Which test files may notice a change: those that import what is changed, and those that run its statement.
 
 The second are seen once by coverage, in a process for each file, and kept. A process of its own shows what importing
 runs, too, so that constants and defaults of arguments have their tests. What compiled functions do is not seen: whoever
@@ -13,13 +13,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
+import grimp
 import msgspec
 
 from mutation.mutants import Mutant
 from mutation.tree import NO_TESTS, PRODUCT, Tree, digest
-from mutation.trial import Part, Selection
+from mutation.trial import Part
 
 COMPILED = (f"{PRODUCT}/algorithm/kernel/", f"{PRODUCT}/auditing/canaries/recursion.py")
 
@@ -122,47 +124,67 @@ class Reach:
         """Return the test files that fail on the unchanged code, which say nothing of a changed one."""
         return {name: reached for name, reached in self.found.items() if reached.code not in {0, NO_TESTS}}
 
-    def of(self, mutant: Mutant) -> Selection:
-        """Return the tests that may notice a mutant: of files that name it, of others, and what else they hold."""
+    def of(self, mutant: Mutant) -> list[Part]:
+        """Return the tests that may notice a mutant: those that run its statement, then what else their files hold."""
         text = (self._tree.path / mutant.path).read_text(encoding="utf-8")
         statement = statement_of(text, mutant.line)
         if mutant.path.startswith(COMPILED):
             statement = range(1, text.count("\n") + 2)
-        naming = set(nearest(mutant, self._tree, list(self.found)))
-        parts: list[tuple[int, Part]] = []
+        near = nearest(mutant.path, self._tree.path, list(self.found))
+        parts: list[tuple[tuple[int, int], Part]] = []
         for name, reached in self.found.items():
             running = reached.running(mutant.path, statement)
             if running is None or reached.code != 0:
                 continue
+            position = near.index(name) if name in near else len(near)
             others = sorted(reached.tests.keys() - running, key=lambda test: reached.tests[test])
-            for rank, tests in ((int(name not in naming), running), (2, others)):
+            for rank, tests in enumerate((running, others)):
                 if tests:
                     seconds = sum(reached.tests[test] for test in tests)
-                    parts.append((rank, Part(name, tests, seconds, limit=10.0 + 5.0 * reached.seconds)))
-        parts.sort(key=lambda each: (each[0], each[1].seconds))
-        return Selection([part for _, part in parts], self.markers)
+                    part = Part(name, tests, seconds, 10.0 + 5.0 * reached.seconds, self.markers)
+                    parts.append(((rank, position), part))
+        parts.sort(key=lambda each: each[0])
+        return [part for _, part in parts]
 
 
 _LEVELS = ("unit", "property", "report", "contract", "cli", "statistical")  # from what is usually quick
 
 
-def nearest(mutant: Mutant, tree: Tree, tests: list[str]) -> list[str]:
-    """Return the test files that name the module of a mutant, or import a public name of it from a package of it."""
-    *packages, _ = parts = mutant.path.removesuffix(".py").removesuffix("/__init__").split("/")
-    module = ".".join(parts)
-    body = ast.parse((tree.path / mutant.path).read_text(encoding="utf-8")).body
-    names = {node.name for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    names |= {parts[-1], mutant.definition}
-    public = "|".join(re.escape(name) for name in sorted(names) if name and not name.startswith("_"))
-    package = "|".join(re.escape(".".join(packages[: i + 1])) for i in range(1, len(packages))) or "(?!)"
-    named = re.compile(rf"{re.escape(module)}\b")
-    imported = re.compile(rf"\b(?:{package}) import\b[^()]*?(?:\([^()]*?)?\b(?:{public})\b")
-    found = [
-        name
-        for name in tests
-        if named.search(text := (tree.path / name).read_text(encoding="utf-8")) or imported.search(text)
-    ]
-    return sorted(found, key=lambda name: (_LEVELS.index(name.split("/")[1]), name))
+def nearest(path: str, root: Path, tests: list[str]) -> list[str]:
+    """Return the test files that import a module, by how many imports lie between, and those named like it first."""
+    graph = _graph()
+    module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    distances: dict[str, int] = {}
+    front = {module}
+    while front:
+        distances |= dict.fromkeys(front, len(distances))  # not in steps, but the further the more
+        front = set().union(*map(graph.find_modules_that_directly_import, front)) - distances.keys()
+    words = set(module.replace(".", "_").split("_"))
+    found: list[tuple[int, int, int, str]] = []
+    for name in tests:
+        imported = _imported((root / name).read_text(encoding="utf-8")) & distances.keys()
+        if imported:
+            like = len(words & set(Path(name).stem.split("_")))
+            level = _LEVELS.index(name.split("/")[1])
+            found.append((min(distances[each] for each in imported), -like, level, name))
+    return [name for *_, name in sorted(found)]
+
+
+@cache
+def _graph() -> grimp.ImportGraph:
+    return grimp.build_graph(PRODUCT, cache_dir=None)
+
+
+@cache
+def _imported(text: str) -> frozenset[str]:
+    """Return the names of modules that a text imports, and of what it imports from them, which may be modules, too."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return frozenset(found)
 
 
 def _bits(lines: Iterable[int]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import itertools
 import signal
 
 import msgspec
@@ -34,7 +35,7 @@ def stronger(*outcomes: Outcome) -> Outcome:
 
 
 class Depth(enum.IntEnum):
-    """How far the tests go: the files that name what is changed; all that run it, of the everyday suite or of all."""
+    """How far the tests go: the files that import what is changed; all that run it, everyday or all."""
 
     NEAREST = 0
     EVERYDAY = 1
@@ -70,28 +71,17 @@ class Part(msgspec.Struct, frozen=True):
     """None for all of the file, in its own order."""
     seconds: float
     limit: float
-
-
-class Selection(msgspec.Struct, frozen=True):
-    """What to run for a mutant, in this order, and pytest's expression of the markers."""
-
-    parts: list[Part]
     markers: str = EVERYDAY
 
-    def within(self, budget: float) -> list[Part]:
-        """Return the first parts that take so many CPU seconds together, at least one."""
-        chosen: list[Part] = []
-        planned = 0.0
-        for part in self.parts:
-            planned += part.seconds
-            if chosen and planned > budget:
-                break
-            chosen.append(part)
-        return chosen
+
+def within(parts: list[Part], budget: float) -> list[Part]:
+    """Return the first parts that take so many CPU seconds together, at least one."""
+    planned = list(itertools.accumulate(part.seconds for part in parts))
+    return [part for part, total in zip(parts, planned, strict=True) if total <= budget] or parts[:1]
 
 
 def run(
-    mutant: Mutant, text: str, tree: Tree, tests: Selection, *, budget: float
+    mutant: Mutant, text: str, tree: Tree, parts: list[Part], *, budget: float
 ) -> tuple[Outcome, int, float, str]:
     """Run tests on the tree with a mutant, up to the first that fails; return outcome, files, CPU seconds, last words.
 
@@ -102,28 +92,33 @@ def run(
     budget
         CPU seconds, of the unchanged code, beyond which further tests are left out.
     """
-    chosen = tests.within(budget)
+    chosen = within(parts, budget)
     outcome = Outcome.UNREACHED
     files: set[str] = set()
     seconds, words, size = 0.0, "", 1
     with tree.changed(mutant.path, text):
         while chosen and outcome not in NOTICED:
-            batch, chosen, size = chosen[:size], chosen[size:], 2 * size
-            everything = any(part.tests is None for part in batch)
+            batch = [part for part in chosen[:size] if part.markers == chosen[0].markers]
+            chosen, size = chosen[len(batch) :], 2 * size
             limits = {part.file: part.limit for part in batch}
             files |= limits.keys()
             ran = tree.pytest(
                 list(limits),
-                markers=tests.markers,
-                chosen=None if everything else [test for part in batch for test in part.tests or ()],
+                markers=batch[0].markers,
+                chosen=_chosen(batch),
                 options=["-x"],
                 limits=limits,
                 wall=600.0 + 20.0 * sum(part.seconds for part in batch),
             )
             outcome, words, seconds = stronger(outcome, _outcome(ran)), ran.last_words, seconds + ran.seconds
-    if outcome is Outcome.SURVIVED and len(tests.within(budget)) < len(tests.parts):
+    if outcome is Outcome.SURVIVED and len(within(parts, budget)) < len(parts):
         outcome = Outcome.UNDECIDED
     return outcome, len(files), seconds, words
+
+
+def _chosen(batch: list[Part]) -> list[str] | None:
+    tests = [part.tests for part in batch]
+    return None if None in tests else [name for names in tests for name in names or ()]
 
 
 def _outcome(ran: Ran) -> Outcome:

@@ -14,7 +14,7 @@ from mutation.mutants import Equivalent, Mutant, behaviour, difference, equivale
 from mutation.reach import Reached, nearest, statement_of
 from mutation.report import score, table
 from mutation.tree import EVERYDAY, NO_TESTS, Tree, import_others
-from mutation.trial import Depth, Outcome, Part, Result, Selection, run
+from mutation.trial import Depth, Outcome, Part, Result, run
 
 ROOT = Path(__file__).parents[2]
 CODE = "def half(x):\n    return x / 2\n"
@@ -65,7 +65,7 @@ def part(name, *, limit=10.0):
     ],
 )
 def test_a_change_is_noticed_by_a_test_that_fails(tree, after, tests, outcome):
-    chosen = Selection([part(name) for name in tests])
+    chosen = [part(name) for name in tests]
     found, files, _, _ = run(MUTANT, CODE.replace("x / 2", after), tree, chosen, budget=100.0)
     assert (found, files) == (outcome, len(tests))
     assert (tree.path / MUTANT.path).read_text(encoding="utf-8") == CODE
@@ -73,7 +73,7 @@ def test_a_change_is_noticed_by_a_test_that_fails(tree, after, tests, outcome):
 
 @pytest.mark.slow
 def test_tests_left_out_leave_a_change_undecided(tree):
-    chosen = Selection([part("zero"), part("four")])
+    chosen = [part("zero"), part("four")]
     assert run(MUTANT, CODE.replace("/", "*"), tree, chosen, budget=1.5)[:2] == (Outcome.UNDECIDED, 1)
 
 
@@ -136,20 +136,22 @@ def test_a_copy_follows_its_tree(tree, tmp_path):
     assert (again.path / "tests/unit/test_four.py").exists()
 
 
-def test_the_nearest_tests_name_the_module_or_import_from_its_package(tree):
-    names = [name for name in FILES if name.startswith("tests/")]
-    assert nearest(MUTANT, tree, names) == ["tests/unit/test_four.py", "tests/unit/test_zero.py"]
-    text = "from dpsco_verify.a import (\n    other,\n    half,\n)\n"
-    inner = msgspec.structs.replace(MUTANT, path="dpsco_verify/a/b.py")
-    (tree.path / "dpsco_verify/a").mkdir()
-    (tree.path / inner.path).write_text(CODE, encoding="utf-8")
-    for line, is_near in (
-        (text, True),
-        (text.replace("half", "halves"), False),
-        (text.replace(".a", ".c"), False),
-    ):
-        (tree.path / names[0]).write_text(line, encoding="utf-8")
-        assert nearest(inner, tree, names[:1]) == names[:1] * is_near
+def test_the_nearest_tests_have_the_fewest_imports_between(tmp_path):
+    orders = "dpsco_verify/privacy/claims/orders.py"
+    texts = {
+        "tests/unit/test_far.py": "from dpsco_verify.auditing import audit\n",
+        "tests/cli/test_orders.py": "def test():\n    from dpsco_verify.privacy.claims import orders\n",
+        "tests/unit/test_claims.py": "from dpsco_verify.privacy.claims import PureDP\n",
+        "tests/property/test_pure.py": "from dpsco_verify.privacy.claims import PureDP\n",
+        "tests/unit/test_none.py": "from dpsco_verify.errors import InputError\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    found = nearest(orders, tmp_path, list(texts))
+    assert found[0] == "tests/cli/test_orders.py"
+    assert found[1:3] == ["tests/unit/test_claims.py", "tests/property/test_pure.py"]
+    assert found[3:] == ["tests/unit/test_far.py"]
 
 
 def test_the_statement_around_a_line():
