@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from dpsco_verify.cli import main
 from dpsco_verify.evidence.exit_code import ExitCode
 from dpsco_verify.execution import own_process
+from program import started
 
 MODULE = """
     import ctypes, faulthandler, os, signal, sys
@@ -216,13 +217,14 @@ def test_a_fault_in_the_judging_process_is_told_with_its_place(here):
 
 
 @pytest.mark.slow
-def test_a_reader_that_leaves_is_no_verdict():
+def test_a_reader_that_leaves_is_no_verdict(tmp_path):
     read, write = os.pipe()
     os.close(read)
-    done = as_a_user("claims", stdout=write, stderr=subprocess.PIPE)
+    child = started("claims", cwd=tmp_path, streams={1: write})
     os.close(write)
-    assert done.returncode == 141
-    assert one_line(done.stderr)
+    code, _, said = child.ended()
+    assert code == 141
+    assert one_line(said)
 
 
 @pytest.mark.parametrize("name", ["", "audit", "compare", "gate", "museum", "replay"])

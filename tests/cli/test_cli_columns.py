@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import pty
 import re
-import subprocess
-import sys
 
 import pytest
 from click.testing import CliRunner
 
 from dpsco_verify.cli import main
 from dpsco_verify.ledger.installed import installed_ledger
+from program import started
 
 LISTS = (
     ["papers"],
@@ -55,14 +54,15 @@ def test_whatever_prints_for_people_prints_json_too():
 @pytest.mark.parametrize(
     ("wishes", "colours"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
 )
-def test_colours_at_a_terminal_unless_nobody_wants_them(wishes, colours):
-    command = [sys.executable, "-m", "dpsco_verify", "museum", "--select", "laplace-2"]
+def test_colours_at_a_terminal_unless_nobody_wants_them(wishes, colours, tmp_path, monkeypatch):
     ours, theirs = pty.openpty()
-    environment = {
-        name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")
-    }
-    child = subprocess.Popen(  # noqa: S603  ours
-        command, stdout=theirs, stderr=theirs, env=environment | {"TERM": "xterm"} | wishes
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    child = started(
+        *("museum", "--select", "laplace-2"),
+        cwd=tmp_path,
+        environment={"TERM": "xterm"} | wishes,
+        streams={1: theirs, 2: theirs},
     )
     os.close(theirs)
     shown = b""
@@ -72,6 +72,6 @@ def test_colours_at_a_terminal_unless_nobody_wants_them(wishes, colours):
     except OSError:  # how Linux tells that the other end has gone
         pass
     os.close(ours)
-    assert child.wait() == 0
+    assert child.ended()[0] == 0
     assert "laplace-2" in shown.decode()
     assert bool(COLOUR.search(shown.decode())) is colours

@@ -139,7 +139,7 @@ def test_a_test_of_ones_own_asserts_it(pytester):
             assert_private.canaries(*scores(3.0), epsilon=1.0, delta=1e-5, alpha=0.5)
         """
     )
-    result = pytester.runpytest_subprocess(
+    result = pytester.runpytest_inprocess(
         "-p", "no:cacheprovider", "--dpsco-error-budget=0.3", "--dpsco-report=r"
     )
     result.assert_outcomes(passed=1, failed=2)

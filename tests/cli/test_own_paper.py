@@ -1,87 +1,80 @@
-"""A paper of a user's own, in an environment of its own: found, verified, seen to fail once its theorem is false."""
+"""A paper of a user's own, as it is found when it is installed: verified, and seen to fail once its theorem is false.
+
+How it is installed, and that it stands, the tutorial of such a paper has.
+"""
 
 from __future__ import annotations
 
-import json
+import importlib
 import shutil
-import subprocess
 import sys
-import sysconfig
-import venv
+import tomllib
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from dpsco_verify.cli import main
 from dpsco_verify.evidence.exit_code import ExitCode
+from dpsco_verify.ledger.installed import installed_ledger
 
 pytestmark = pytest.mark.slow
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "own_paper"
 
 
-@pytest.fixture(scope="module")
-def environment(tmp_path_factory):
-    """An environment that holds the example, and this one's packages by their path, so that nothing is downloaded."""
-    folder = tmp_path_factory.mktemp("own")
-    shutil.copytree(EXAMPLE, folder / "example")
-    venv.create(folder / "venv", with_pip=False)
-    python = folder / "venv" / "bin" / "python"
-    site = subprocess.run(  # noqa: S603  the environment that was just made
-        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout.strip()
-    here = Path(__file__).parents[2]
-    (Path(site) / "packages.pth").write_text(f"{sysconfig.get_path('purelib')}\n{here}\n")
-    install = ("install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--editable")
-    subprocess.run(  # noqa: S603  ours
-        [sys.executable, "-m", "pip", "--python", python, *install, folder / "example"],
-        check=True,
-        capture_output=True,
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A copy of the example's package on the path, with what an installer writes beside it."""
+    shutil.copytree(EXAMPLE / "own_mean", tmp_path / "own_mean", ignore=shutil.ignore_patterns("__pycache__"))
+    project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]
+    beside = tmp_path / "own_mean-0.1.0.dist-info"
+    beside.mkdir()
+    (beside / "METADATA").write_text(
+        f"Metadata-Version: 2.4\nName: {project['name']}\nVersion: {project['version']}\n"
     )
-    return folder
+    ((group, points),) = project["entry-points"].items()
+    (beside / "entry_points.txt").write_text(
+        "\n".join([f"[{group}]", *(f"{name} = {value}" for name, value in points.items())])
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    yield tmp_path / "own_mean"
+    anew()
 
 
-def gate(environment, *more):
-    command = [
-        environment / "venv" / "bin" / "python",
-        "-m",
-        "dpsco_verify",
-        *("audit", "--paper", "own-mean", "--profile", "quick", "--no-store", "--out", environment / "out"),
-        *more,
-    ]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=environment)  # noqa: S603  ours
+def anew():
+    """Forget what was loaded, as another process would find nothing."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "own_mean"]:
+        del sys.modules[name]
+    importlib.invalidate_caches()
+    installed_ledger.cache_clear()
 
 
-def test_the_theorem_stands_until_it_is_made_false(environment):
-    found = gate(environment)
-    assert found.returncode == ExitCode.AS_EXPECTED, found.stderr
-    assert "own-mean-privacy" in found.stdout
-    assert "own-mean-risk" in found.stdout
-    paper = environment / "example" / "own_mean" / "paper.py"
-    mechanism = environment / "example" / "own_mean" / "__init__.py"
-    right, private = paper.read_text(), mechanism.read_text()
+def audit(out):
+    anew()
+    words = ("audit", "--paper", "own-mean", "--profile", "quick", "--no-store", "--format", "json", "--out")
+    return CliRunner().invoke(main, [*words, str(out)])
 
-    paper.write_text(right.replace("CONSTANT = 1.0", "CONSTANT = 0.5"))
-    risk = gate(environment)
-    paper.write_text(right)
-    assert risk.returncode == ExitCode.NOT_AS_EXPECTED, risk.stderr
-    assert "✘ refuted by samples  own-mean-risk/printed" in risk.stdout, risk.stdout
 
+def test_the_theorem_stands_until_the_mechanism_has_half_its_noise(package, tmp_path):
+    out = tmp_path / "out"
+    found = audit(out)
+    assert found.exit_code == ExitCode.AS_EXPECTED, found.output
+    mechanism = package / "__init__.py"
+    private = mechanism.read_text()
+    assert private.count("scale=1.0 /") == 1
     mechanism.write_text(private.replace("scale=1.0 /", "scale=0.5 /"))
-    privacy = gate(environment)
-    mechanism.write_text(private)
-    assert privacy.returncode == ExitCode.NOT_AS_EXPECTED, privacy.stderr
-    assert "✘ refuted by samples  own-mean-privacy/printed" in privacy.stdout
-    certificates = sorted((environment / "out" / "certificates").glob("*.json"))
+    found = audit(out)
+    assert found.exit_code == ExitCode.NOT_AS_EXPECTED, found.output
+    assert "✘ refuted by samples  own-mean-privacy/printed" in found.stdout, found.stdout
+    certificates = sorted((out / "certificates").glob("*.json"))
     assert [file.name for file in certificates] == ["own-mean-privacy-printed.json"]
 
 
-def test_a_paper_that_cannot_be_loaded_is_bad_input_and_nothing_is_written(environment):
-    paper = environment / "example" / "own_mean" / "paper.py"
+def test_a_paper_that_cannot_be_loaded_is_bad_input_and_nothing_is_written(package, tmp_path):
+    paper = package / "paper.py"
     right = paper.read_text()
-    out = environment / "nowhere"
     broken = {
         "raise RuntimeError('no')\n": "cannot be loaded (RuntimeError: no)",
         "PAPER = 3\n": "gives a int",
@@ -89,38 +82,10 @@ def test_a_paper_that_cannot_be_loaded_is_bad_input_and_nothing_is_written(envir
         right.replace('"own-mean-privacy"', '"single-step"'): "statement='single-step'",
         right.replace("readings = (", "readings = () and ("): "expectations='own-mean'",
     }  # fmt: skip
-    texts = environment / "texts.json"
-    texts.write_text(json.dumps(list(broken)))
-    done = subprocess.run(  # noqa: S603  ours
-        [environment / "venv" / "bin" / "python", "-c", EACH, paper, texts, out],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=environment,
-    )
-    paper.write_text(right)
-    for (code, said), words in zip(json.loads(done.stdout), broken.values(), strict=True):
-        assert code == ExitCode.BAD_INPUT, words
-        assert words in said
-        assert said.count("\n") == 1
-    assert not out.exists()
-
-
-EACH = """
-import json, pathlib, sys
-from click.testing import CliRunner
-from dpsco_verify.cli import main
-from dpsco_verify.ledger.installed import installed_ledger
-
-sys.dont_write_bytecode = True
-paper, texts, out = map(pathlib.Path, sys.argv[1:])
-found = []
-for text in json.loads(texts.read_text()):
-    paper.write_text(text)
-    for name in [name for name in sys.modules if name.startswith("own_mean")]:
-        del sys.modules[name]
-    installed_ledger.cache_clear()
-    result = CliRunner().invoke(main, ["audit", "--paper", "own-mean", "--no-store", "--out", str(out)])
-    found.append([result.exit_code, result.stderr])
-print(json.dumps(found))
-"""
+    for text, words in broken.items():
+        paper.write_text(text)
+        result = audit(tmp_path / "nowhere")
+        assert result.exit_code == ExitCode.BAD_INPUT, words
+        assert words in result.stderr
+        assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "nowhere").exists()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 
 import pytest
+
+from plugin_sessions import run_as_a_user, write
 
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.slow  # sessions of their own
@@ -43,37 +43,20 @@ def test_it(assert_private, mechanism):
 """
 
 
-OPTIONS = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-W", "error", "-rA")
+def said(suite, text, *arguments):
+    session = suite(HEAD + text)("-rA", *arguments)
+    return session.code, session.out
 
 
-def write(folder, text):
-    (folder / "test_it.py").write_text(HEAD + text)
-    (folder / "pytest.ini").write_text("[pytest]\n")
-
-
-def session_here(pytester, text, *arguments):
-    """In this process, for mechanisms that leave it alone."""
-    write(pytester.path, text)
-    done = pytester.runpytest_inprocess(*OPTIONS, *arguments)
-    return done.ret, done.stdout.str()
-
-
-def session(folder, text, *arguments):
-    write(folder, text)
-    done = subprocess.run(  # noqa: S603  our own program
-        [sys.executable, "-m", "pytest", *OPTIONS, *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    return done.returncode, done.stdout
-
-
-@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.long)])
-def test_a_mechanism_that_ends_its_process_fails_its_test_alone(tmp_path, workers):
-    code, out = session(tmp_path, ENDING, "-n", workers)
+@pytest.mark.parametrize("run", ["here", pytest.param("on two workers", marks=pytest.mark.long)])
+def test_a_mechanism_that_ends_its_process_fails_its_test_alone(suite, tmp_path, run):
+    # Should the audit's own process not hold what ends, the one that runs this very test ends, and is missed.
+    if run == "here":
+        done = suite(HEAD + ENDING)()
+    else:
+        write(tmp_path, HEAD + ENDING)
+        done = run_as_a_user(tmp_path, "-n", "2")
+    code, out = done.code, done.out
     assert code == 1
     assert "3 failed, 1 passed" in out.splitlines()[-1]
     for name in ("exits", "exits_late", "exits_in_c"):
@@ -87,14 +70,16 @@ def test_a_mechanism_that_ends_its_process_fails_its_test_alone(tmp_path, worker
     assert "4 audits: 0 violated, 3 undecided, 1 not violated" in out
 
 
-def test_in_the_process_of_the_test_an_exit_by_python_fails_it_too(tmp_path):
-    code, out = session(tmp_path, ENDING, "--dpsco-process=same", "-k", "not in_c")
+def test_in_the_process_of_the_test_an_exit_by_python_fails_it_too(suite, monkeypatch):
+    # One of them ends calls of many runs alone, and all of these would be looked for it.
+    monkeypatch.setattr("dpsco_verify.auditing.raising.MOST_SINGLE_RUNS", 2000)
+    code, out = said(suite, ENDING, "--dpsco-process=same", "-k", "not in_c")
     assert code == 1
     assert "2 failed, 1 passed" in out.splitlines()[-1]
     assert out.count("would have ended with exit status 0, by os._exit in call") >= 2
 
 
-def test_a_process_that_a_mechanism_forks_off_may_end(tmp_path):
+def test_a_process_that_a_mechanism_forks_off_may_end(suite):
     text = """
 def test_it(assert_private):
     def with_help(dataset, size, rng):
@@ -108,11 +93,11 @@ def test_it(assert_private):
 """
     warned = ("-W", "ignore:.*fork:DeprecationWarning")
     for where in ("own", "same"):
-        code, out = session(tmp_path, text, f"--dpsco-process={where}", *warned)
+        code, out = said(suite, text, f"--dpsco-process={where}", *warned)
         assert code == 0, out
 
 
-def test_a_fault_within_the_audit_is_no_violation(pytester):
+def test_a_fault_within_the_audit_is_no_violation(suite):
     text = """
 @pytest.mark.parametrize("fault", [AssertionError("odd"), IndexError("odd")])
 def test_it(assert_private, fault):
@@ -122,7 +107,7 @@ def test_it(assert_private, fault):
     assert_private(laplace, D, E, epsilon=1.0, features={"mine": feature})
 """
     for where in ("own", "same"):
-        code, out = session_here(pytester, text, f"--dpsco-process={where}")
+        code, out = said(suite, text, f"--dpsco-process={where}")
         assert code == 1
         assert len(re.findall(r"^E +\S+AuditBrokeOffError: the audit of laplace", out, re.MULTILINE)) == 2
         assert "the audit of laplace was broken off, which is not a verdict (AssertionError: odd)" in out
@@ -130,7 +115,7 @@ def test_it(assert_private, fault):
         assert "2 audits: 0 violated, 2 undecided, 0 not violated" in out
 
 
-def test_the_result_is_that_of_the_process_of_the_test(pytester):
+def test_the_result_is_that_of_the_process_of_the_test(suite):
     text = """
 def test_it(assert_private, monkeypatch):
     def closure(dataset, size, rng):
@@ -145,7 +130,7 @@ def test_it(assert_private, monkeypatch):
 """
     lines = []
     for where in ("own", "same"):
-        code, out = session_here(pytester, text, f"--dpsco-process={where}", "-v")
+        code, out = said(suite, text, f"--dpsco-process={where}", "-v")
         assert code == 0, out
         lines.append(re.findall(r"^(?:not )?violated .*", out, re.MULTILINE))
     assert len(lines[0]) == 2
