@@ -241,6 +241,14 @@ def test_the_quick_profile_leaves_out_the_slow_ones():
     assert {exhibit.kind for exhibit in quick} == set(ExhibitKind)
 
 
+def test_the_quick_profile_shortens_large_controls_and_no_fault():
+    whole = {exhibit.id: exhibit for exhibit in EXHIBITS}
+    shorter = {e.id: e for e in quick_exhibits() if e is not whole[e.id]}
+    assert shorter
+    assert {exhibit.kind for exhibit in shorter.values()} == {ExhibitKind.CONTROL}
+    assert all(5_000 <= e.samples == whole[id_].samples // 4 for id_, e in shorter.items())
+
+
 @pytest.mark.slow  # starts worker processes
 def test_two_workers_give_the_same_rows():
     chosen = [e for e in EXHIBITS if e.id in {"laplace-2", "nan-when-empty", "control-noisy-max"}]
