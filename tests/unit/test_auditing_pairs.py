@@ -13,6 +13,7 @@ import pytest
 
 from dpsco_verify.auditing.pairs import (
     Relation,
+    _is_null,
     describe_pair,
     equal_data,
     recognised,
@@ -368,3 +369,64 @@ def test_strangers_are_called_so(d, d_prime, difference):
 )
 def test_what_a_pair_seems_to_be(d, d_prime, words):
     assert recognised(d, d_prime) == (words, False)
+
+
+TABLE = np.array([(0, 0.0)], dtype=[("a", "i4"), ("b", "f8")])
+OTHER = np.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f8")])
+DAYS = np.array(["2020-01-01"], dtype="datetime64[D]")
+
+
+@pytest.mark.parametrize(
+    ("x", "like"),
+    [
+        (0, 5),
+        (0.0, np.float64(5)),
+        (float("nan"), "text"),
+        (None, "text"),
+        (pd.NaT, 5),
+        ("", "text"),
+        ([0, 0.0], [1, 2.0]),
+        ({"a": 0}, {"a": 5}),
+        (np.zeros(2), np.ones(2)),
+        (np.zeros(2, dtype=bool), np.ones(2)),
+        (TABLE, OTHER),
+        (np.array([0, None], dtype=object), np.array([1, "x"], dtype=object)),
+        (np.array(["", ""]), np.array(["a", "b"])),
+        (np.array(["1970-01-01"], dtype="datetime64[D]"), DAYS),
+        (np.array(["NaT"], dtype="datetime64[D]"), DAYS),
+    ],
+)
+def test_what_is_a_zero_of_its_kind(x, like):
+    assert _is_null(x, like) is True
+
+
+@pytest.mark.parametrize(
+    ("x", "like"),
+    [
+        (1, 5),
+        (0, "text"),
+        (float("nan"), 5),
+        ("a", "text"),
+        ("", 5),
+        ("", [1]),
+        ([0], [1, 2]),
+        ((0, 0), [1, 2]),
+        ([0, 1], [1, 2]),
+        ({"a": 0}, 5),
+        ({"a": 0}, {"b": 5}),
+        ({"a": 1}, {"a": 5}),
+        ({0}, {"a": 5}),
+        (np.zeros(3), np.ones(2)),
+        (np.array([0, 1]), np.ones(2)),
+        (OTHER, TABLE),
+        (TABLE, OTHER[["b", "a"]]),
+        (TABLE, np.ones(1)),
+        (np.array([0, 1], dtype=object), np.array([1, 1], dtype=object)),
+        (np.array(["", "a"]), np.array(["a", "b"])),
+        (np.zeros(1), np.array(["a"])),
+        (DAYS, DAYS),
+        (np.array(["", ""]), np.ones(2)),
+    ],
+)
+def test_what_is_no_zero_of_its_kind(x, like):
+    assert _is_null(x, like) is False

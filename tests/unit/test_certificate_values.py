@@ -13,7 +13,9 @@ import pytest
 from scipy.stats import norm
 
 from dpsco_verify.evidence.checker import Rejected, ball
+from dpsco_verify.evidence.checker.nulls import Between, Null
 from dpsco_verify.evidence.checker.sampling import least_gap
+from dpsco_verify.papers.arora2020.duality.certificates import curvatures
 from dpsco_verify.papers.arora2020.fresh_sum.certificates import FreshSumInstance, FreshSumViolation
 from dpsco_verify.papers.arora2020.gradient_queries.certificates import GradientQueries
 from dpsco_verify.papers.arora2020.output.certificates import OutputDefined
@@ -233,3 +235,25 @@ def test_what_is_just_admitted(reading, witness):
 def test_what_is_just_refused(reading, witness, reason):
     with pytest.raises(Rejected, match=reason):
         witness.sides(reading)
+
+
+@pytest.mark.parametrize(("p", "step"), [("99/100", "1/2"), ("201/100", "1/2"), ("3/2", "0"), ("3/2", "1")])
+def test_curvatures_are_for_p_from_1_to_2_and_steps_within_the_simplex(p, step):
+    with pytest.raises(Rejected, match="is outside"):
+        curvatures(Fraction(p), Fraction(step))
+
+
+def test_a_null_hypothesis_has_its_name_and_no_other():
+    null = Null(name="mean", parameters={"n": Between(low=1, high=3)})
+    assert null.read('mean {"n":3}') == {"n": 3}
+    for text in (
+        'mea {"n":3}',
+        'means {"n":3}',
+        "mean",
+        'mean {"n":4}',
+        'mean {"n":0}',
+        'mean {"n":1.0}',
+        'mean {"n": 3}',
+    ):
+        with pytest.raises(Rejected):
+            null.read(text)

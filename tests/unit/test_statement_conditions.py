@@ -16,6 +16,7 @@ from dpsco_verify.inference.bets import bet_fractions, depth_for_range, log_weal
 from dpsco_verify.papers.arora2020.azuma_step import statement as azuma
 from dpsco_verify.papers.arora2020.output import statement as output
 from dpsco_verify.papers.arora2020.rate import measured
+from dpsco_verify.papers.arora2020.rate.plan import Variable
 from dpsco_verify.papers.arora2020.regret import proof
 from dpsco_verify.papers.arora2020.regret import statement as regret
 from dpsco_verify.papers.arora2020.regret.bounds import Member
@@ -204,6 +205,35 @@ def test_the_constant_that_follows_from_the_steps_by_hand(kappa, constant):
 def test_an_exponent_meets_what_is_within_its_reach_and_the_slack(value, reach, meets):
     estimate = SimpleNamespace(value=value)
     assert measured._Test(estimate=estimate, reach=reach, centre=0.5, slack=0.0501).meets is meets
+
+
+@pytest.mark.parametrize(
+    ("changes", "obstacle"),
+    [
+        ({}, None),
+        ({"bend": 0.1}, None),
+        ({"bend": 0.1 + 1e-9}, "not in the asymptotic range"),
+        ({"mdv": 0.25}, None),
+        ({"mdv": 0.25 + 1e-9}, "find a deviation of 0.25 in the exponent, not one of 0.25"),
+        ({"mdv": None}, "too few runs"),
+        ({"exponent": 0.7}, "departs from the claimed 0.5"),
+        ({"level": 0.02}, "1.0202 times as large, by 4.0 standard errors"),
+    ],
+)
+def test_what_keeps_an_exponent_from_passing(changes, obstacle):
+    """The sizes, the runs, the exponent, the level: e^0.02 = 1.0202, and 0.02 is four times 0.005."""
+    given = {"bend": 0.0, "mdv": 0.1, "exponent": 0.5, "level": 0.0} | changes
+    exponent, level = (
+        measured._Test(
+            estimate=SimpleNamespace(value=given[name], standard_error=0.005),
+            reach=0.01,
+            centre=centre,
+            slack=0.0,
+        )
+        for name, centre in (("exponent", 0.5), ("level", 0.0))
+    )
+    found = measured._obstacle(Variable.DIMENSION, exponent, level, bend=given["bend"], mdv=given["mdv"])
+    assert found is None if obstacle is None else obstacle in found
 
 
 def test_the_evidence_of_late_stops_is_that_of_indicators():
