@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import platform
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -15,7 +16,8 @@ NUMERIC_LIBRARIES = ("numpy", "scipy", "numba")
 """The libraries that every unit's numbers may hang on."""
 
 
-def library_versions() -> dict[str, str]:
+@functools.cache
+def library_versions() -> Mapping[str, str]:
     """Return the versions of Python and the numeric libraries, and the kind of processor as the libraries see it."""
     found = {
         "python": f"{platform.python_implementation()} {platform.python_version()}",

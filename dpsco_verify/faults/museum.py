@@ -81,8 +81,8 @@ class MuseumRow:
 def quick_exhibits(exhibits: Sequence[Judged] = EXHIBITS) -> tuple[Judged, ...]:
     """Return the exhibits that the quick profile judges, large controls with a quarter of their outputs.
 
-    A fault needs its outputs to be caught. A control is accused with at most the same probability whatever their number,
-    and 5,000 were enough to pass it in each of 180 audits at its share of a run.
+    A fault needs its outputs to be caught. A control is accused with at most the same probability whatever their
+    number, and 5,000 were enough to pass it in each of 180 audits at its share of a run.
     """
     return tuple(_shortened(exhibit) for exhibit in exhibits if not exhibit.slow)
 

@@ -62,39 +62,49 @@ class _Closure:
         self.sources: dict[str, Source] = {}
         self.bindings: set[str] = set()
         self.libraries: set[str] = set()
-        self.doubtful = False
-        self._asked: set[tuple[str, str]] = set()
-        self._waiting = list(modules)
-        for module in modules:
-            # What runs here must be seen, or be a library: what is typed at a prompt, say, is neither.
-            self.doubtful |= source_of(module) is None and not _is_installed(module)
-        while self._waiting:
-            self._take(self._waiting.pop())
+        # What runs here must be seen, or be a library: what is typed at a prompt, say, is neither.
+        self.doubtful = any(source_of(module) is None and not _is_installed(module) for module in modules)
+        waiting, met = list(modules), set(modules)
+        while waiting:
+            module = waiting.pop()
+            source = source_of(module)
+            if source is None:
+                self.libraries.add(top_of(module))
+                continue
+            self.sources[module] = source
+            reached = _reached_from(module, source)
+            self.bindings |= reached.bindings
+            waiting += reached.modules - met
+            met |= reached.modules
 
-    def _take(self, module: str) -> None:
-        """Take in a whole module with everything that it imports."""
-        if module in self.sources:
-            return
-        source = source_of(module)
-        if source is None:
-            self.libraries.add(top_of(module))
-            return
-        self.sources[module] = source
+
+@functools.cache
+def _reached_from(module: str, source: Source) -> _Reached:
+    return _Reached(module, source)
+
+
+class _Reached:
+    """What one whole module leads to at once: modules, and the names that were handed on along the way."""
+
+    def __init__(self, module: str, source: Source) -> None:
+        self.modules: set[str] = set()
+        self.bindings: set[str] = set()
+        self._asked: set[tuple[str, str]] = set()
         for parent in _parents(module):
             package = source_of(parent)
             if package is not None and not package.hands_on:
-                self._waiting.append(parent)
+                self.modules.add(parent)
         if source.is_dynamic:
-            self._waiting += _whole_package(source)
+            self.modules.update(_whole_package(source))
         for imported in source.imports:
             self._follow(imported)
 
     def _follow(self, imported: Imported) -> None:
         if imported.name is None:
             # `import a.b` gives access to everything that hangs on a.
-            self._waiting += [imported.module, *_parents(imported.module)]
+            self.modules.update([imported.module, *_parents(imported.module)])
         elif imported.name == "*":
-            self._waiting.append(imported.module)
+            self.modules.add(imported.module)
         else:
             self._resolve(imported.module, imported.name)
 
@@ -105,20 +115,20 @@ class _Closure:
         self._asked.add((module, name))
         source = source_of(module)
         if source is None or not source.is_package or not source.hands_on:
-            self._waiting.append(module)
+            self.modules.add(module)
             if source is not None and source.is_package and source_of(f"{module}.{name}") is not None:
-                self._waiting.append(f"{module}.{name}")
+                self.modules.add(f"{module}.{name}")
             return
         found = source.bindings(name)
         for binding in found:
             self.bindings.add(f"{module}.{name} is {binding.module}.{binding.name}")
             if (binding.module, binding.name) == (module, name):
                 # A package that imports a module of its own from itself hands on the module.
-                self._waiting.append(f"{module}.{name}")
+                self.modules.add(f"{module}.{name}")
             else:
                 self._follow(binding)
         if not found:
-            self._waiting.append(f"{module}.{name}" if source_of(f"{module}.{name}") is not None else module)
+            self.modules.add(f"{module}.{name}" if source_of(f"{module}.{name}") is not None else module)
 
 
 def _parents(module: str) -> list[str]:

@@ -6,6 +6,7 @@ import ast
 import functools
 import hashlib
 import importlib.machinery
+import re
 import sys
 import sysconfig
 from dataclasses import dataclass
@@ -14,6 +15,10 @@ from pathlib import Path
 _PACKAGE = __name__.partition(".")[0]
 _READS_FILES = {"__file__", "__path__", "resources", "pkgutil"}
 """Names in a source that tell that it may read the files beside it."""
+_IMPORTS_BY_NAME = {"import_module", "__import__"}
+_RUNS_TEXT = {"exec", "eval", "compile"}
+_TELLING = re.compile("|".join([*_READS_FILES, *_IMPORTS_BY_NAME, *_RUNS_TEXT]).encode())
+"""What has to be in a source for an expression of it to tell anything."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +82,10 @@ def source_of(module: str) -> Source | None:
     content = path.read_bytes()
     is_package = path.name == "__init__.py"
     tree = ast.parse(content)
-    visitor = _Visitor(module if is_package else module.rpartition(".")[0])
+    visitor = _Visitor(
+        module if is_package else module.rpartition(".")[0],
+        statements_alone=_TELLING.search(content) is None,
+    )
     visitor.visit(tree)
     return Source(
         module=module,
@@ -143,13 +151,21 @@ def _only_hands_on(statement: ast.stmt) -> bool:
 
 
 class _Visitor(ast.NodeVisitor):
-    """Collects what a file imports; relative names are resolved against `package`."""
+    """Collects what a file imports; relative names are resolved against `package`.
 
-    def __init__(self, package: str) -> None:
+    Expressions, nine nodes in ten, are passed over with `statements_alone`.
+    """
+
+    def __init__(self, package: str, *, statements_alone: bool) -> None:
         self.imports: list[Imported] = []
         self.reads_files = False
         self.is_dynamic = False
         self._package = package
+        self._statements_alone = statements_alone
+
+    def visit(self, node: ast.AST) -> None:
+        if not (self._statements_alone and isinstance(node, ast.expr)):
+            super().visit(node)
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
@@ -165,13 +181,13 @@ class _Visitor(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
-        if called in {"import_module", "__import__"}:
+        if called in _IMPORTS_BY_NAME:
             first = node.args[0] if node.args else None
             if isinstance(first, ast.Constant) and isinstance(first.value, str) and len(node.args) == 1:
                 self._add(first.value, None, top_of(first.value))
             else:
                 self.is_dynamic = True
-        elif called in {"exec", "eval", "compile"} and isinstance(node.func, ast.Name):
+        elif called in _RUNS_TEXT and isinstance(node.func, ast.Name):
             self.is_dynamic = True
         self.generic_visit(node)
 
