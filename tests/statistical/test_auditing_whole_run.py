@@ -96,11 +96,11 @@ def bounds(n, sigma, epsilon):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "sigma", "epsilon"), [(4, 0.5, 0.2), (8, 1.0, 0.1), (8, 0.4, 0.5)])
+@pytest.mark.parametrize(("n", "sigma", "epsilon"), [(4, 0.5, 0.2), (8, 0.4, 0.5)])
 def test_the_implementation_lies_between_the_bounds(n, sigma, epsilon):
-    """At 3000 runs the interval is within 0.08 of the mean at 1e-9."""
+    """At 1500 runs the interval is within 0.12 of the mean at 1e-9."""
     result = audit_whole_runs(
-        n=n, sigma=sigma, epsilon=epsilon, runs=3_000, alpha=1e-9, rng=np.random.default_rng(11)
+        n=n, sigma=sigma, epsilon=epsilon, runs=1_500, alpha=1e-9, rng=np.random.default_rng(11)
     )
     _, upper = bounds(n, sigma, epsilon)
     assert result.low <= upper
@@ -108,7 +108,7 @@ def test_the_implementation_lies_between_the_bounds(n, sigma, epsilon):
     transcript, eps, mu = loop_transcript(n), flint.arb(epsilon), flint.arb(2.0) / flint.arb(sigma)
     assert result.high >= float(sum_delta(transcript, eps, mu))
     assert result.low > 0.0
-    assert result.high - result.low < 0.16
+    assert result.high - result.low < 0.24
 
 
 @pytest.mark.slow
@@ -130,7 +130,7 @@ def test_an_implementation_that_uses_every_point_is_found_above_the_bound(monkey
 def test_more_points_at_the_stop_mean_more_use(monkeypatch):
     results = [
         audit_whole_runs(
-            n=6, sigma=0.4, epsilon=0.1, runs=1_000, alpha=1e-9, rng=np.random.default_rng(2), stopping=rule
+            n=6, sigma=0.4, epsilon=0.1, runs=600, alpha=1e-9, rng=np.random.default_rng(2), stopping=rule
         )
         for rule in (StoppingRule.TEXT, StoppingRule.ALL_POINTS)
     ]

@@ -1,7 +1,8 @@
 """The faults of Algorithm 1 are caught by the checks that are meant to; controls pass; levels and power hold.
 
 Error probabilities. A control fails for a fraction of seeds of at most the level it is judged at; levels are chosen so
-that this file's sum to below 1e-7. Counts are held against exact binomial bounds at 1e-10. A fault escapes
+that this file's sum to below 1e-7. Counts are held against exact binomial bounds at 1e-10, and powers are judged
+sequentially: 0.9 is refused with probability at most 1e-10, and 0.5 passes with at most 1e-3. A fault escapes
 its judge with a negligible probability: the weakest is half noise against the privacy audit, at three times the samples
 that find it with probability 0.9. In the whole battery, at half of the effort, the weakest is Laplace noise against
 noise-law, which misses it at up to 4e-4 of all seeds; the seed there is fixed.
@@ -9,6 +10,7 @@ noise-law, which misses it at up to 4e-4 of all seeds; the seed there is fixed.
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from dataclasses import replace
 
@@ -25,6 +27,7 @@ from dpsco_verify.auditing import AuditVerdict
 from dpsco_verify.faults.algorithm import ALGORITHM_EXHIBITS, PlainRun, run
 from dpsco_verify.faults.algorithm.draws import without_replacement
 from dpsco_verify.inference import binomial, goodness_of_fit
+from sequential import rate_holds
 
 pytestmark = pytest.mark.slow  # whole runs
 
@@ -65,19 +68,23 @@ def test_each_fault_is_caught_by_each_of_its_checks(exhibit):
 
 
 @pytest.mark.parametrize("exhibit", [e for e in FAULTS if PRIVACY not in e.caught_by], ids=lambda e: e.id)
-def test_the_judge_of_a_fault_says_so_and_repeats_itself(exhibit):
-    first, second = (exhibit.judge(alpha=ALPHA, seed=3) for _ in range(2))
-    assert first == second
+def test_the_judge_of_a_fault_says_so(exhibit):
+    first = exhibit.judge(alpha=ALPHA, seed=3)
     assert first.verdict is exhibit.kind.expected
     assert first.caught_by.split(":")[0] in exhibit.caught_by
     assert first.samples > 0
 
 
+@pytest.mark.parametrize("exhibit", FAULTS[::10], ids=lambda exhibit: exhibit.id)
+def test_a_judge_repeats_itself(exhibit):
+    first, second = (exhibit.judge(alpha=ALPHA, seed=3) for _ in range(2))
+    assert first == second
+
+
 @pytest.mark.parametrize("exhibit", [e for e in FAULTS if PRIVACY in e.caught_by], ids=lambda e: e.id)
 def test_the_privacy_audit_catches_what_it_is_meant_to(exhibit):
-    for seed in range(2):
-        report = check_implementation(exhibit.implementation, alpha=ALPHA / 4, seed=seed, checks=[PRIVACY])
-        assert report.verdict is AuditVerdict.VIOLATED, str(report)
+    report = check_implementation(exhibit.implementation, alpha=ALPHA / 4, seed=0, checks=[PRIVACY])
+    assert report.verdict is AuditVerdict.VIOLATED, str(report)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +129,7 @@ def test_controls_pass_all_checks(exhibit):
 
 @pytest.mark.parametrize("implementation", [PlainRun(), Oracle()], ids=["plain", "oracle"])
 def test_right_implementations_pass_at_many_seeds(implementation):
-    for seed in range(20):
+    for seed in range(8):
         report = check_implementation(implementation, alpha=1e-10, seed=seed, effort=0.125, checks=CHEAP)
         assert report.verdict is AuditVerdict.NOT_VIOLATED, str(report)
 
@@ -171,42 +178,39 @@ def test_each_check_alarms_falsely_no_more_often_than_its_level():
     assert all(alarms[name] > 0 for name in ("noise-scale", "step-independence", "coordinate-independence"))
 
 
-def _power(check_id, implementation_of, *, alpha, rounds, effort):
-    """Return how often a check finds ``implementation_of(bench of the plain run)``."""
+def _found(check_id, implementation_of, *, alpha, effort):
+    """Say seed by seed whether a check finds ``implementation_of(bench of the plain run)``."""
     check = next(check for check in CHECKS if check.id == check_id)
-    found = 0
-    for seed in range(rounds):
+    for seed in itertools.count():
         implementation = implementation_of(_bench(PlainRun(), seed, effort))
         outcome = check.find(_bench(implementation, seed, effort), alpha=alpha)
-        found += outcome.verdict is AuditVerdict.VIOLATED
-    return found
+        yield outcome.verdict is AuditVerdict.VIOLATED
 
 
-def _enough(found, rounds):
-    return binomial.clopper_pearson_upper(found, rounds, alpha=1e-10) >= 0.9
+def _enough(found):
+    return rate_holds(found, (0.9, 0.5), alarm=1e-10)
 
 
 @pytest.mark.parametrize("side", [0, 1])
 def test_noise_of_the_detectable_scale_is_found_and_of_half_the_deviation_is_not(side):
-    alpha, rounds, found = 1e-6, 50, []
-    for part in (1.0, 0.5):
+    alpha = 1e-6
 
-        def of_scale(bench, part=part):
+    def by(part):
+        def of_scale(bench):
             samples = sum(noise.size for noise in bench.noise(NOISE))
             bench.noise(BATCH_NOISE)
             scale = detectable_scales(samples, alpha=alpha / (2 + NOISE.dimension))[side]
             factor = 1.0 + part * (scale - 1.0)
             return PlainRun(noise=lambda state, fresh: factor * run.noise(state, fresh))
 
-        found.append(_power("noise-scale", of_scale, alpha=alpha, rounds=rounds, effort=0.25))
-    assert _enough(found[0], rounds)
-    assert (
-        found[1] < 0.5 * rounds
-    )  # the power there is below 0.01; Bin(50, 0.01) ≥ 25 has probability below 1e-30
+        return _found("noise-scale", of_scale, alpha=alpha, effort=0.25)
+
+    assert _enough(by(1.0))
+    assert rate_holds(by(0.5), (0.01, 0.5), alarm=1e-10)
 
 
 def test_a_stopping_law_at_the_detectable_distance_is_found():
-    alpha, rounds, effort = 1e-3, 50, 0.125
+    alpha, effort = 1e-3, 0.125
     runs = _bench(PlainRun(), 0, effort).number_of_runs(LINEAR)
     # Without replacement T = 5 surely; exactly, P(T = 5) = 8·7·6·5·4/8^5.
     share = goodness_of_fit.minimum_detectable_distance(runs, alpha=alpha) / (1.0 - 6720 / 8**5)
@@ -215,13 +219,11 @@ def test_a_stopping_law_at_the_detectable_distance_is_found():
         faulty = rng.random() < share
         return (PlainRun(draw=without_replacement) if faulty else PlainRun())(data, rng, **parameters)
 
-    assert _enough(
-        _power("stopping-time", lambda _: mixed, alpha=alpha, rounds=rounds, effort=effort), rounds
-    )
+    assert _enough(_found("stopping-time", lambda _: mixed, alpha=alpha, effort=effort))
 
 
 def test_a_first_draw_of_the_detectable_probability_is_found():
-    alpha, rounds, effort = 1e-3, 50, 0.125
+    alpha, effort = 1e-3, 0.125
     runs = _bench(PlainRun(), 0, effort).number_of_runs(LINEAR)
     level = 0.5 * alpha / (2 * LINEAR.n * 5)
     more = binomial.minimum_detectable_violation(runs, null_probability=1 / LINEAR.n, alpha=level)
@@ -231,14 +233,11 @@ def test_a_first_draw_of_the_detectable_probability_is_found():
         batch = run.draw(state)
         return [0] if not state.draws and state.rng.random() < share else batch
 
-    found = _power(
-        "uniform-draws", lambda _: PlainRun(draw=biased), alpha=alpha, rounds=rounds, effort=effort
-    )
-    assert _enough(found, rounds)
+    assert _enough(_found("uniform-draws", lambda _: PlainRun(draw=biased), alpha=alpha, effort=effort))
 
 
 def test_a_noise_law_at_the_detectable_distance_is_found():
-    alpha, rounds, effort = 1e-3, 50, 0.1
+    alpha, effort = 1e-3, 0.1
 
     def shifted_of(bench):
         samples = sum(noise.size for noise in bench.noise(NOISE))
@@ -246,7 +245,7 @@ def test_a_noise_law_at_the_detectable_distance_is_found():
         shift = 2.0 * float(ndtri(0.5 + 0.5 * distance))  # sup |Φ(x − b) − Φ(x)| = 2Φ(b/2) − 1
         return PlainRun(noise=lambda state, fresh: run.noise(state, fresh) + shift * state.sigma)
 
-    assert _enough(_power("noise-law", shifted_of, alpha=alpha, rounds=rounds, effort=effort), rounds)
+    assert _enough(_found("noise-law", shifted_of, alpha=alpha, effort=effort))
 
 
 def test_a_check_that_is_broken_lets_its_fault_pass():

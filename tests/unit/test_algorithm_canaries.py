@@ -18,6 +18,6 @@ def test_a_run_keeps_its_certified_curve_and_shows_a_part_of_it():
 
 
 def test_a_run_with_a_fraction_of_its_noise_is_refuted():
-    found = audit_whole_run(400, sigma=1.0, delta=1e-5, true_sigma=0.05)
+    found = audit_whole_run(200, sigma=1.0, delta=1e-5, true_sigma=0.05)
     assert found.against_curve.verdict is AuditVerdict.VIOLATED
     assert found.epsilon_lower > 2

@@ -237,7 +237,10 @@ RENYI = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("alpha", "epsilon", "order"), RENYI)
+@pytest.mark.parametrize(
+    ("alpha", "epsilon", "order"),
+    [pytest.param(*case, marks=[pytest.mark.long] * (number % 2)) for number, case in enumerate(RENYI)],
+)
 def test_renyi_against_all_pairs_of_bits(alpha, epsilon, order):
     truth = renyi_truth(alpha, epsilon, order)
     # The search over pairs ends within 1e-11 of the truth, from below, so it cannot catch a δ too small by less.

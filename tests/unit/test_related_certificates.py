@@ -320,8 +320,8 @@ def test_the_mini_batch_instance_by_direct_summation():
 def test_the_mini_batch_instance_is_what_the_implementation_does():
     """On the data sets of the certificate the output crosses its threshold as often as the closed form says.
 
-    The event {output < c} with c for a threshold of 2, where both probabilities are large: 20,000 runs on each data
-    set, so a standard error below 0.0036, and a difference of 0.022 is 6 of them (false alarm below 1e-8 for both).
+    The event {output < c} with c for a threshold of 2, where both probabilities are large: 5,000 runs on each data
+    set, so a standard error below 0.0071, and a difference of 0.043 is 6 of them (false alarm below 1e-8 for both).
     """
     n, d = 150, 20
     task = Task(Linear(), Box(np.zeros(d), np.r_[1.0, np.full(d - 1, 1e-9)]), 1.0)
@@ -340,9 +340,9 @@ def test_the_mini_batch_instance_is_what_the_implementation_does():
     )
     end = (1.0 - threshold / batch) * figures["η"] / 2.0
     for sample, wanted in zip(data, exact, strict=True):
-        runs = np.broadcast_to(sample, (20_000, n, d))
+        runs = np.broadcast_to(sample, (5_000, n, d))
         solution = system.fit(runs, task=task, budget=budget, rng=np.random.default_rng(1)).solution
-        assert abs(np.mean(solution[:, 0] < end) - wanted) < 0.022
+        assert abs(np.mean(solution[:, 0] < end) - wanted) < 0.043
 
 
 def test_the_instance_with_large_steps_by_simulation():

@@ -123,7 +123,7 @@ def test_the_version_changes_with_what_is_reached_and_with_nothing_else(package)
             beside = module in {"uses_data", "uses_any_name"} and name.startswith("data/")
             assert (version(module) != before[module]) == (name in reached or beside), (module, name)
         package(name, text)
-        assert {module: version(module) for module in REACHES} == before
+    assert {module: version(module) for module in REACHES} == before
 
 
 def test_a_name_that_is_handed_on_from_elsewhere_is_another(package):
