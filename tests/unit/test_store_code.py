@@ -58,7 +58,7 @@ PAST = time.time() - 10 * 365 * 86400
 
 
 def forget():
-    for cached in (sources.source_of, sources._path_of, code._version):
+    for cached in (sources.source_of, sources._path_of, code._reached_from, code._version):
         cached.cache_clear()
 
 
