@@ -54,7 +54,7 @@ def rows(size: Size) -> Iterator[Row]:
     """Yield for each fault the seconds of its audit; the target is not met where it is not found at each seed."""
     exhibits = (*RELEASE_FAULTS, *ADDITIVE_FAULTS, *SELECTION_FAULTS, *STRUCTURED, *EDGES)
     faults = [exhibit for exhibit in exhibits if exhibit.kind is ExhibitKind.FAULT]
-    for exhibit in faults[:: size.of(1, 12)]:
+    for exhibit in faults[:: size.of(1, 20)]:
         samples = exhibit.samples if exhibit.id in _SMALL else _DEFAULT
         more = f", {samples:,} outputs" if samples > _DEFAULT else ""
         yield _row(f"{exhibit.id}, pair given{more}", partial(_judged, exhibit, samples), size)

@@ -20,7 +20,7 @@ MAX_PRECISION = 4096
 
 def ball(value: float | Fraction) -> flint.arb:
     """Return the enclosure of a rational or of a double, which is taken as the dyadic rational that it is."""
-    fraction = Fraction(value)
+    fraction = value if isinstance(value, Fraction) else Fraction(value)
     return flint.arb(flint.fmpq(fraction.numerator, fraction.denominator))
 
 

@@ -34,7 +34,7 @@ def loky(work):
         yield executor
 
 
-@pytest.fixture(params=["loky", pytest.param("dask", marks=pytest.mark.slow)])
+@pytest.fixture(params=["loky", "dask"])
 def workers(request):
     """An executor with worker processes."""
     return request.getfixturevalue(request.param)
@@ -67,6 +67,8 @@ def test_this_process_has_one_thread_while_it_works_and_its_own_again_after(work
         assert threadpoolctl.threadpool_info() == before
 
 
+# With dask the next test sees it done again, twice.
+@pytest.mark.parametrize("workers", ["loky", pytest.param("dask", marks=pytest.mark.long)], indirect=True)
 def test_a_unit_whose_worker_is_killed_is_done_again(work, workers, tmp_path, draws):
     unit = WorkUnit(name="die", function=work.die, arguments={"folder": str(tmp_path), "times": 2})
     found = execute([unit, *draws], workers)

@@ -23,7 +23,6 @@ from dpsco_verify.algorithm.stopping_law import survival, tail_exact
 from dpsco_verify.algorithm.tape import RecordedTape
 from dpsco_verify.evidence import Verdict, checker
 from dpsco_verify.geometry import Box
-from dpsco_verify.ledger.installed import installed_ledger
 from dpsco_verify.papers.arora2020.fresh_sum import statement as fresh_sum
 from dpsco_verify.papers.arora2020.fresh_sum.certificates import FreshSumInstance
 from dpsco_verify.papers.arora2020.gradient_queries import statement as gradient_queries
@@ -35,20 +34,6 @@ from dpsco_verify.papers.arora2020.tail_integral import derivation as tail_deriv
 from dpsco_verify.papers.arora2020.tail_integral import statement as tail_integral
 from dpsco_verify.papers.arora2020.tail_integral.certificates import TailIntegralViolation
 from dpsco_verify.problems import Linear
-
-STATEMENTS = ("stopping-mean", "tail-integral", "gradient-queries", "output", "fresh-sum")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("key", [c.key for c in installed_ledger().claims if c.statement.id in STATEMENTS])
-def test_as_expected_with_a_certificate_that_is_accepted(verify, certificate_of, key):
-    finding, result = verify(key)
-    assert finding.as_expected
-    assert result.record.exit_code == 0
-    assert result.record.error_budget.spent == 0
-    if finding.verdict in (Verdict.CERTIFIED, Verdict.REFUTED):
-        certificate_of(finding, result)
-
 
 # --- stopping-mean
 

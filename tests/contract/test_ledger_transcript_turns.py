@@ -83,9 +83,9 @@ def test_without_the_bound_on_the_whole_run_small_deltas_stay_open(verify, monke
 
 
 @pytest.mark.parametrize("profile", [Profile.STANDARD, Profile.DEEP])
-def test_small_deltas_hold_at_the_points_of_the_larger_profiles(profile):
-    """Every third size of the grid."""
-    for n in composition.sizes(profile)[::3]:
+@pytest.mark.parametrize("step", [6, pytest.param(1, marks=pytest.mark.long)])
+def test_small_deltas_hold_at_the_points_of_the_larger_profiles(profile, step):
+    for n in composition.sizes(profile)[::step]:
         cells = decide_places(
             claim=composition.printed, places=composition.places(profile, n, every_delta=False)
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import runpy
@@ -16,37 +17,82 @@ from dpsco_verify.evidence.exit_code import ExitCode
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "statement.md").read_text(encoding="utf-8")
-AUDIT = ("-m", "dpsco_verify", "audit", "--paper", "dwork2014", "--profile", "quick", "--no-store")
-TESTS = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/contract/test_ledger_statements.py")
+AUDIT = ("dpsco_verify", "audit", "--paper", "dwork2014", "--profile", "quick", "--no-store")
+TESTS = ("pytest", "-q", "-p", "no:cacheprovider", "tests/contract/test_ledger_statements.py")
 
 
 def blocks(language):
     return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
 
 
+PROGRAMS = """
+import importlib, json, os, runpy, sys
+
+# What no step changes is there for all programs; each imports the statement's paper anew.
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+assert not [name for name in sys.modules if "dwork2014" in name]
+for line in sys.stdin:
+    if program := os.fork():
+        print(os.waitstatus_to_exitcode(os.waitpid(program, 0)[1]), flush=True)
+        continue
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+    sys.argv = json.loads(line)
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+    break
+"""
+IMPORTED = (
+    "pytest",
+    "numba.core.registry",
+    "dpsco_verify.cli.audit",
+    "dpsco_verify.ledger.installed",
+    "dpsco_verify.reporting.drawing",
+    *(
+        f"dpsco_verify.papers.{paper}.paper"
+        for paper in ("arora2020", "bassily2014", "bassily2019", "chaudhuri2011")
+    ),
+)
+
+
 @pytest.fixture
 def copy(tmp_path):
     """A copy of the package and its tests, with a statement that was just made."""
-    for name in (
-        "dpsco_verify",
-        "tests/contract",
-    ):  # with what is compiled, which goes by the times of the sources
+    # What is compiled goes along, and goes by the times of the sources.
+    for name in ("dpsco_verify", "tests/contract"):
         shutil.copytree(ROOT / name, tmp_path / name)
     make = runpy.run_path(str(ROOT / "tools" / "new_statement.py"))["make"]
     make(tmp_path, "dwork2014", "two-coins")
     return tmp_path
 
 
-def run(copy, *words):
+@pytest.fixture
+def run(copy):
+    """Run ``python -m`` with words in the copy; return its exit code, and what it wrote."""
     # Edits of one second that leave the length as it was would be taken for what was compiled before.
     environment = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(  # noqa: S603  ours
-        [sys.executable, *words], cwd=copy, env=environment, capture_output=True, text=True, check=False
-    )
+    with subprocess.Popen(  # noqa: S603  ours
+        [sys.executable, "-c", PROGRAMS, *IMPORTED],
+        cwd=copy,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as programs:
+
+        def run(*words):
+            programs.stdin.write(json.dumps(words) + "\n")
+            programs.stdin.flush()
+            code = int(programs.stdout.readline())
+            return code, *((copy / name).read_text(encoding="utf-8") for name in ("stdout", "stderr"))
+
+        yield run
 
 
-def audit(copy):
-    return run(copy, *AUDIT, "--select", "two-coins", "--out", str(copy / "out"))
+@pytest.fixture
+def audit(run):
+    """Audit the new statement."""
+    return lambda: run(*AUDIT, "--select", "two-coins", "--out", "out")
 
 
 def apply(copy, change):
@@ -55,30 +101,30 @@ def apply(copy, change):
 
 
 @pytest.mark.slow
-def test_step_by_step_until_it_stands(copy):
+def test_step_by_step_until_it_stands(copy, run, audit):
     home = copy / "dpsco_verify" / "papers" / "dwork2014"
-    told = audit(copy)
-    assert told.returncode == ExitCode.BAD_INPUT
-    assert "says nothing about 'two-coins/printed'; add an entry" in told.stderr
+    code, _, told = audit()
+    assert code == ExitCode.BAD_INPUT
+    assert "says nothing about 'two-coins/printed'; add an entry" in told
     with (home / "expectations.toml").open("a", encoding="utf-8") as file:
         file.write("\n" + "".join(blocks("toml")))
     certificate, statement = blocks("diff")
-    assert "has no checker; give TwoCoinsWitness a method sides" in audit(copy).stderr
+    assert "has no checker; give TwoCoinsWitness a method sides" in audit()[2]
     apply(copy, certificate)
-    told = run(copy, *TESTS, "-k", "two-coins")
-    failed = set(re.findall(r"^FAILED .*::(\w+)\[", told.stdout, re.MULTILINE))
+    told = run(*TESTS, "-k", "two-coins")[1]
+    failed = set(re.findall(r"^FAILED .*::(\w+)\[", told, re.MULTILINE))
     assert failed == {"test_every_text_is_written", "test_the_label_stands_in_the_docstring_of_its_module"}
-    assert audit(copy).returncode == ExitCode.UNDECIDED
+    assert audit()[0] == ExitCode.UNDECIDED
     apply(copy, statement)
-    assert run(copy, *TESTS, "-k", "two-coins or dwork2014").returncode == 0
-    stands = audit(copy)
-    assert stands.returncode == ExitCode.AS_EXPECTED, stands.stderr
-    assert "certified by computation" in stands.stdout
+    assert run(*TESTS, "-k", "two-coins or dwork2014")[0] == 0
+    code, told, wrong = audit()
+    assert code == ExitCode.AS_EXPECTED, wrong
+    assert "certified by computation" in told
     statement = home / "two_coins" / "statement.py"
     statement.write_text(
         statement.read_text(encoding="utf-8").replace("(1 - 1 / 4) / (1 / 4)", "(1 - 1 / 5) / (1 / 5)")
     )
-    assert audit(copy).returncode == ExitCode.UNDECIDED
+    assert audit()[0] == ExitCode.UNDECIDED
 
 
 def test_bad_names_are_refused_in_a_sentence_and_make_nothing(tmp_path):

@@ -15,6 +15,7 @@ import pytest
 
 from dpsco_verify.execution import ExecutorChoice, UnitEndsWorkersError, WorkUnit, execute, make_executor
 from dpsco_verify.execution.errors import WorkersEndedError
+from dpsco_verify.execution.processes import ProcessExecutor
 
 pytestmark = pytest.mark.slow  # the everyday part has two minutes
 
@@ -28,11 +29,9 @@ def loky(work):
         yield executor
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def alone(work):
     """An executor with one process."""
-    from dpsco_verify.execution.processes import ProcessExecutor
-
     executor = ProcessExecutor(1)
     yield executor
     executor.kill()
@@ -110,11 +109,12 @@ def test_a_function_that_cannot_be_imported_goes_along(alone):
     assert alone.submit(lambda x: x + 1, 2).result(LONG) == 3
 
 
-def test_what_is_under_way_when_the_workers_are_ended_is_an_error(alone):
-    future = alone.submit(time.sleep, LONG)
+def test_what_is_under_way_when_the_workers_are_ended_is_an_error():
+    executor = ProcessExecutor(1)
+    future = executor.submit(time.sleep, LONG)
     while not future.running():
         time.sleep(0.01)
-    alone.kill()
+    executor.kill()
     with pytest.raises(RuntimeError, match="was ended before this call could complete"):
         future.result(LONG)
 

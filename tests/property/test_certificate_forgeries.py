@@ -494,13 +494,13 @@ def test_one_fresh_draw_of_half_of_a_trillion_is_judged_at_once():
         forged(tree)
 
 
-@pytest.mark.parametrize(("epsilon", "below"), [(1e-3, 1), (1.0, LARGEST_LAW // 2)])
-def test_the_largest_convolution_is_judged_at_once(epsilon, below):
+def test_the_largest_convolution_is_judged_at_once():
     """Up to 2¹⁸ points it took three seconds, and twice that where the first precision did not decide."""
-    tree = tree_of(calibrate(n=10**6, epsilon=epsilon, delta=1e-6).certificate)
-    largest = {"size": LARGEST_GRID, "reach": LARGEST_GRID, "below": below, "above": LARGEST_LAW - below}
-    for changes in ({}, largest, largest | {"below": below + 1}):
-        forged(replaced(tree, ("witness",), tree["witness"] | changes))
+    tree = tree_of(calibrate(n=10**6, epsilon=1e-3, delta=1e-6).certificate)
+    for below in (1, LARGEST_LAW // 2):
+        largest = {"size": LARGEST_GRID, "reach": LARGEST_GRID, "below": below, "above": LARGEST_LAW - below}
+        for changes in (largest, largest | {"below": below + 1}):
+            forged(replaced(tree, ("witness",), tree["witness"] | changes))
 
 
 def test_no_choice_of_a_narrow_law_proves_less_noise():

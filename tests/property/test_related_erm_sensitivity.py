@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, reject
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -52,6 +52,7 @@ def largest_difference(sensitivity, data, neighbour):
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.id)
 @given(st.data())
+@settings(max_examples=settings.default.max_examples // 2)
 def test_neighbours_are_never_further_apart_than_stated(system, data):
     loss = data.draw(SMOOTH if isinstance(system, ObjectivePerturbation) else SMOOTH | KINKED)
     d, n = data.draw(st.integers(1, 3)), data.draw(st.integers(2, 9))

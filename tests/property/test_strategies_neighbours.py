@@ -90,7 +90,7 @@ def strategy_of(name, relation):
 @pytest.mark.parametrize("name", STRATEGIES)
 @pytest.mark.parametrize("relation", RELATIONS)
 @given(data=st.data())
-@settings(suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings.default.max_examples // 2, suppress_health_check=list(HealthCheck))
 def test_every_draw_is_a_pair_of_neighbours(name, relation, data):
     d, d_prime = data.draw(strategy_of(name, relation))
     require_neighbours(d, d_prime, relation)
