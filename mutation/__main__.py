@@ -14,7 +14,7 @@ import msgspec
 from mutation.mutants import Mutant, equivalents, sample
 from mutation.reach import Reach, nearest
 from mutation.report import score, table
-from mutation.tree import EVERYDAY, PRODUCT, SLOW, Tree, digest, import_others, tracked
+from mutation.tree import BOTH, EVERYDAY, PRODUCT, SLOW, Tree, digest, import_others, tracked
 from mutation.trial import NOTICED, Depth, Part, Result, run
 
 ROOT = Path(__file__).parents[1]
@@ -72,14 +72,12 @@ class _Session:
         tests = [name for name in names if name.startswith("tests/")]
         self._suite = digest(ROOT, tests)
         self._files = [name for name in tests if Path(name).name.startswith("test_") and name.endswith(".py")]
-        self._slow = [
-            name for name in self._files if "mark.slow" in (ROOT / name).read_text(encoding="utf-8")
-        ]
+        slow = [name for name in self._files if "mark.slow" in (ROOT / name).read_text(encoding="utf-8")]
         product = digest(ROOT, self.product)
         import_others(ROOT, [name for name in (*self.product, *self._files) if name.endswith(".py")])
         self._reach = {
             Depth.EVERYDAY: Reach(out / "reach", self._tree, self._files, product=product, markers=EVERYDAY),
-            Depth.ALL: Reach(out / "reach", self._tree, self._slow, product=product, markers=SLOW),
+            Depth.ALL: Reach(out / "reach", self._tree, slow, product=product, markers=SLOW),
         }
         self._kept = out / f"results-{product}.jsonl"
         lines = self._kept.read_bytes().splitlines() if self._kept.exists() else []
@@ -124,11 +122,7 @@ class _Session:
 
     def _nearest(self, mutant: Mutant) -> list[Part]:
         near = nearest(mutant.path, self._tree.path, self._files)[:NEAREST_FILES]
-        kinds = [(EVERYDAY, near), (SLOW, [name for name in near if name in self._slow])]
-        limit = 3.0 * UNKNOWN_SECONDS
-        return [
-            Part(name, None, UNKNOWN_SECONDS, limit, markers) for markers, names in kinds for name in names
-        ]
+        return [Part(name, None, UNKNOWN_SECONDS, 3.0 * UNKNOWN_SECONDS, BOTH) for name in near]
 
 
 def _say(text: str) -> None:

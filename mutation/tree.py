@@ -25,7 +25,7 @@ import pytest
 from mutation.watch import Watch
 
 PRODUCT = "dpsco_verify"
-EVERYDAY, SLOW = "not slow and not long", "slow and not long"
+EVERYDAY, SLOW, BOTH = "not slow and not long", "slow and not long", "not long"
 NO_TESTS = 5  # pytest's exit code where no test has the markers
 _BROKEN = 3  # pytest's, too, where it is itself what fails
 

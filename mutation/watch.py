@@ -35,8 +35,10 @@ class Watch:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave the chosen tests, in their order."""
-        if self._chosen is not None:
+        """Leave the chosen tests, in their order; of all, the slow ones come last."""
+        if self._chosen is None:
+            items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+        else:
             collected = {item.nodeid: item for item in items}
             items[:] = [collected[name] for name in self._chosen if name in collected]
 

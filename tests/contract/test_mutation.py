@@ -13,7 +13,7 @@ import pytest
 from mutation.mutants import Equivalent, Mutant, behaviour, difference, equivalents
 from mutation.reach import Reached, nearest, statement_of
 from mutation.report import score, table
-from mutation.tree import EVERYDAY, NO_TESTS, Tree, import_others
+from mutation.tree import BOTH, EVERYDAY, NO_TESTS, Tree, import_others
 from mutation.trial import Depth, Outcome, Part, Result, run
 
 ROOT = Path(__file__).parents[2]
@@ -32,7 +32,7 @@ FILES = {
     "dpsco_verify/__init__.py": "",
     "dpsco_verify/pytest_plugin.py": "",
     "dpsco_verify/part.py": CODE,
-    "pyproject.toml": '[tool.pytest.ini_options]\naddopts = ["--import-mode=importlib"]\n',
+    "pyproject.toml": '[tool.pytest.ini_options]\naddopts = ["--import-mode=importlib"]\nmarkers = ["slow", "long"]\n',
     "tests/unit/test_four.py": TEST.format("four", 4),
     "tests/unit/test_zero.py": TEST.format("zero", 0),
     "tests/unit/test_other.py": "def test_other():\n    pass\n",
@@ -97,7 +97,13 @@ def test_only_the_chosen_tests_run_and_in_their_order(tree):
     names = [name.partition("::")[0] for name in sorted(both)]
     assert list(tree.pytest(names, markers=EVERYDAY, chosen=both).tests) == both
     assert list(tree.pytest(names, markers=EVERYDAY, chosen=both[1:]).tests) == both[1:]
-    assert len(tree.pytest(names, markers=EVERYDAY).tests) == 4
+    (tree.path / names[0]).write_text(
+        f"import pytest\npytestmark = pytest.mark.slow\n{TEST.format('four', 4)}"
+    )
+    assert [name.partition("::")[0] for name in tree.pytest(names, markers=BOTH).tests] == [
+        *names[1:] * 2,
+        *names[:1] * 2,
+    ]
 
 
 def test_what_others_import_is_there_before_a_run_and_the_product_is_not(tmp_path, monkeypatch):
