@@ -3,9 +3,9 @@
 A *place* is a node of the code at which at least one operator of cosmic-ray can change something: an operator, a
 comparison, a number, a condition, a loop, a decorator. A place is drawn uniformly among all of the product, then one of
 its changes uniformly; the many ways to replace one ``+`` weigh no more than the one way to negate a condition. A change
-that does not compile, or that touches nothing but a function's annotations, is no change of what the code does, and is
-left out. So is one between families (a product becomes a shift, an order becomes ``is not``): with floats it is a type
-error wherever it runs, and says nothing of the tests but that they get there.
+that does not compile, or that touches nothing but a function's annotations or cache, is no change of what the code
+does, and is left out. So is one between families (a product becomes a shift, an order becomes ``is not``): with floats
+it is a type error wherever it runs, and says nothing of the tests but that they get there.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ _FAMILIES = (
     "Is IsNot",
     "In NotIn",
 )
+_CACHE = re.compile(r"\b(cache|lru_cache)\b")
 _WITHIN_FAMILIES = {
     frozenset(pair) for family in _FAMILIES for pair in itertools.combinations(family.split(), 2)
 }
@@ -106,11 +107,14 @@ def difference(text: str, changed: str) -> tuple[str, str]:
 
 
 def behaviour(text: str) -> str:
-    """Return what of a module's code can be seen when it runs: its tree without the annotations of functions."""
+    """Return what of a module's code can be seen when it runs: its tree without functions' annotations and caches."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             node.returns = None
+            node.decorator_list = [
+                each for each in node.decorator_list if not _CACHE.search(ast.unparse(each))
+            ]
         elif isinstance(node, ast.arg):
             node.annotation = None
     return ast.dump(tree)

@@ -169,7 +169,9 @@ def test_the_statement_around_a_line():
     assert statement_of("match x:\n    case 1:\n        y\n", 3) == range(3, 4)
 
 
-def test_what_only_annotations_or_spaces_change_is_no_change():
+def test_what_only_annotations_caches_or_spaces_change_is_no_change():
+    assert behaviour("@functools.lru_cache(maxsize=2)\ndef f(): pass") == behaviour("def f(): pass")
+    assert behaviour("@property\ndef f(): pass") != behaviour("def f(): pass")
     assert behaviour("def f(x: int | None) -> int: return x") == behaviour("def f(x: int & None): return  x")
     assert behaviour("def f(x=1): return x") != behaviour("def f(x=2): return x")
     assert difference("a\n  b\nc\n", "a\n  d\nc\n") == ("b", "d")

@@ -1,4 +1,4 @@
-"""The bound for counts that are looked at once, by summing over all counts."""
+"""The bound for counts that are looked at once, by summing over all counts; and the search for where rejections end."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpsco_verify.auditing.bounds import epsilon_lower_bound_at_once
+from dpsco_verify.auditing.bounds import _end_of_rejections, epsilon_lower_bound_at_once
 
 PAIRS = 24
 ALPHA = 0.1
@@ -43,3 +43,19 @@ def test_it_is_tighter_than_betting_where_events_are_rare():
     assert math.log(2.0) - 1.4 * math.sqrt(1.5e-3) - (p - q) < lower < math.log(2.0)
     assert epsilon_lower_bound_at_once(5, 5, 10, alpha=0.1) == 0.0
     assert epsilon_lower_bound_at_once(10, 0, 10, alpha=0.1) > 0.0
+
+
+@pytest.mark.parametrize(
+    ("rejected", "end"),
+    [
+        (lambda value: value > 0.0, 0.0),
+        (lambda value: value >= 0.0, 1.0),
+        (lambda value: 0.0 <= value <= 0.03, 0.03),
+        (lambda value: 0.0 <= value <= 0.57, 0.57),
+        (lambda value: 0.0 <= value <= 0.23 or 0.57 <= value <= 0.83, 0.23),
+    ],
+)
+def test_the_end_of_the_first_rejections(rejected, end):
+    found = _end_of_rejections(rejected, np.linspace(0.0, 1.0, 11))
+    assert found == pytest.approx(end, abs=1e-9)
+    assert found <= end
