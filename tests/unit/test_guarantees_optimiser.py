@@ -69,7 +69,8 @@ FAULTS = (
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_fault_is_caught_by_its_claim(fault):
-    report = check(fault, samples=5000)
+    """Privacy, the longest to check, where it is what breaks."""
+    report = check(fault, samples=5000, **({} if ONE_PASS[fault] == "privacy" else {"privacy": False}))
     assert report.exit_code is ExitCode.NOT_AS_EXPECTED
     broken = [r.kind for r in report.results if r.verdict is FAIL]
     assert ONE_PASS[fault] in broken
@@ -210,7 +211,7 @@ def test_bad_claims_and_names_are_one_sentence():
 
 
 def test_systems_go_through():
-    report = check_system("output-perturbation", sizes=(30,), problems=("logistic",), risk=None)
+    report = check_system("output-perturbation", sizes=(30,), problems=("logistic",), risk=None, samples=1000)
     assert report.verdict is PASS
     simplex = check_system(
         "private-mirror-descent-entropic", sizes=(30,), problems=("simplex-linear",), samples=500
