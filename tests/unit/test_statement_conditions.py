@@ -27,6 +27,7 @@ from dpsco_verify.papers.arora2020.regret.certificates import (
 )
 from dpsco_verify.papers.arora2020.stopping_tail import law as stopping_law
 from dpsco_verify.papers.arora2020.stopping_tail import statement as stopping_tail
+from dpsco_verify.papers.arora2020.tail_integral import statement as tail_integral
 
 
 def path(excess=0.0, tightest=0.5):
@@ -260,3 +261,17 @@ def test_the_evidence_of_late_stops_is_that_of_indicators():
     assert found.observations.values.tolist() == [0.0, 1.0]
     assert found.observations.counts.tolist() == [97, 3]
     assert found.alpha == 1e-3
+
+
+def test_exact_tails_are_judged_by_the_slowest_and_shown_at_the_first_that_fails():
+    fails = tail_integral.Tails(n=2, smallest_rate=0.05, at=6, failures=(5, 6), curve=(0.1, 0.9, 0.8))
+    holds = tail_integral.Tails(n=3, smallest_rate=0.125, at=7, failures=(), curve=(0.1, 0.2))
+    found = tail_integral._judge_tails([holds, fails])
+    assert (found.verdict, found.witness.n, found.witness.t) == (Verdict.REFUTED, 2, 5)
+    assert [quantity.value for quantity in found.evidence.values()] == [0.05, 1, 2]
+    assert found.sharpness[0].needed == 20.0
+    assert found.sharpness[0].at == "n = 2, t = 6"
+    assert "P(τ ≥ 5) is 0.9; the bound is 1.46323" in found.counterexample  # 2 exp(−5/16)
+    proven = tail_integral._judge_tails([holds])
+    assert (proven.verdict, proven.sharpness[0].needed) == (Verdict.CERTIFIED, 8.0)
+    assert proven.sharpness[0].holds_with == pytest.approx(float(1 / tail_integral.sharpest_rate()), rel=1e-9)
