@@ -210,6 +210,22 @@ def test_bad_claims_and_names_are_one_sentence():
         next(candidates(("EuclideanDistance",), any_set=False))
 
 
+def test_what_few_runs_or_outputs_leave_undecided_is_decided_by_more():
+    """Nearly all outputs of the batches lie at W's border; the other's bound is near LD, which little exceeds."""
+    nothing = {"problems": ["drift"], "sizes": [100], "invariances": ()}
+    rare = check_system("estimator-batches", risk=None, **nothing).result("privacy")
+    assert (rare.verdict, rare.samples > 80_000) == (AuditVerdict.NOT_VIOLATED, True)
+    near = check_system(
+        "smoothed-minibatch-sgd-2l",
+        privacy=False,
+        problems=["simplex-linear"],
+        sizes=[1000],
+        invariances=(),
+        deterministic_given_seed=False,
+    ).result("risk")
+    assert (near.verdict, near.samples) == (AuditVerdict.NOT_VIOLATED, 800)
+
+
 def test_systems_go_through():
     report = check_system("output-perturbation", sizes=(30,), problems=("logistic",), risk=None, samples=1000)
     assert report.verdict is PASS

@@ -88,7 +88,8 @@ def check_optimiser(
     sizes
         Numbers of points n.
     runs, samples
-        Runs on the worst instance; outputs on each data set of the audits.
+        Runs on the worst instance; outputs on each data set of the audits. Up to four times as many where these would
+        decide nothing.
     batched
         Whether it takes data of shape (R, n, k) and returns shape (R, d).
     alpha

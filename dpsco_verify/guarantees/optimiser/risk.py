@@ -26,6 +26,10 @@ from dpsco_verify.validation import require_integer, require_positive
 
 PILOT = 16
 _KEPT = 0.9
+_MOST_TIMES = 4
+"""How many times as many runs as were asked for may judge, where fewer would show nothing of interest."""
+_MARGIN = 0.9
+"""What is asked of the few runs' shape, which is not quite that of many."""
 _ROUNDING = 1e-6
 _CHUNK = 128
 
@@ -178,10 +182,18 @@ def judge_risk(
         ]
         return np.maximum(np.concatenate(parts), low)
 
-    observed = observe(test, draw, samples)
+    # The shape of a few runs that judge nothing tells how many will show a violation of the size of interest.
+    of_interest = min(2.0 * bound, 0.5 * (high - bound))
+    few = np.maximum(runs.excess(instance, PILOT, "size"), low)
+    for times in range(1, _MOST_TIMES + 1):
+        size = times * samples
+        seen_by = test.detectable(few, size)
+        if seen_by is not None and seen_by <= _MARGIN * of_interest:
+            break
+    observed = observe(test, draw, size)
     decision = observed.decision
     mean = float(observed.values.mean())
-    mdv = None if decision.rejected else test.detectable(observed.values, samples)
+    mdv = None if decision.rejected else test.detectable(observed.values, size)
     L, D, epsilon, delta = instance.place.told
     on = f"{instance.words}, L = {L:.4g}, D = {D:.4g}, ε = {epsilon:g}, δ = {delta:g}"
     of = f"{mean / bound:.3g} of the bound"
@@ -196,9 +208,9 @@ def judge_risk(
         log_e_value=decision.log_wealth,
         alpha=alpha,
         mdv=mdv,
-        of_interest=min(2.0 * bound, 0.5 * (high - bound)),
+        of_interest=of_interest,
         would=f"a mean of {bound + (mdv or 0.0):.4g} there",
-        nothing=f"{samples:,} runs",
+        nothing=f"{size:,} runs",
         samples=observed.values.size,
         seed=seed,
         figures={"mean_excess_risk": mean, "bound": bound},
