@@ -39,7 +39,7 @@ addEventListener("load", () => {
     const pair = [numbers(getComputedStyle(one).color).slice(0, 3), behind(one)].map(luminance);
     return [(Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05), one.outerHTML.slice(0, 200)];
   });
-  parent.document.body.dataset.seen = JSON.stringify({
+  frameElement.dataset.seen = JSON.stringify({
     texts: texts.length, least: contrasts.sort((a, b) => a[0] - b[0])[0],
     across: innerWidth, needed: document.documentElement.scrollWidth,
     dark: matchMedia("(prefers-color-scheme: dark)").matches,
@@ -90,25 +90,24 @@ def in_browser(browse):
     return lambda page, *options: browse(page, "--dump-dom", *options)[0]
 
 
-@pytest.fixture(scope="module")
-def measured(in_browser):
-    """Measure a page in a frame of a given width: a window is never narrower than 500."""
-
-    def measure(page, width, *, dark):
-        frame = html.escape(with_script(page, MEASURE))
-        around = (
-            f'<!doctype html><body><iframe width="{width}" height="800" style="border: 0" srcdoc="{frame}">'
-        )
-        scheme = 0 if dark else 1
-        shown = in_browser(
-            around, "--window-size=1400,900", f"--blink-settings=preferredColorScheme={scheme}"
-        )
-        seen = json.loads(html.unescape(re.search(r'data-seen="([^"]*)"', shown)[1]))
-        assert (seen["across"], seen["dark"]) == (width, dark)
+@pytest.fixture(scope="module", params=[False, True], ids=["light", "dark"])
+def measured(request, in_browser, plain):
+    """What is seen of a page, by its name and width, each in a frame: a window is never narrower than 500."""
+    page = render(plain)
+    spoiled = page.replace("<h1", '<p style="width: 50rem; color: #777">too much</p><h1', 1)
+    frames = {("page", PHONE): page, ("page", 1300): page, ("spoiled", PHONE): spoiled}
+    around = "".join(
+        f'<iframe width="{width}" height="800" style="border: 0" srcdoc="{html.escape(with_script(shown, MEASURE))}">'
+        "</iframe>"
+        for (_, width), shown in frames.items()
+    )
+    scheme = f"--blink-settings=preferredColorScheme={0 if request.param else 1}"
+    shown = in_browser(f"<!doctype html><body>{around}", "--window-size=1400,900", scheme)
+    found = [json.loads(html.unescape(seen)) for seen in re.findall(r'data-seen="([^"]*)"', shown)]
+    for (_, width), seen in zip(frames, found, strict=True):
+        assert (seen["across"], seen["dark"]) == (width, request.param)
         assert seen["texts"] > 100
-        return seen
-
-    return measure
+    return dict(zip(frames, found, strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -149,18 +148,16 @@ def test_a_browser_filters_the_readings(in_browser, plain):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [PHONE, 1300])
-def test_text_is_legible_and_fits_the_screen(measured, plain, width, dark):
-    seen = measured(render(plain), width, dark=dark)
+def test_text_is_legible_and_fits_the_screen(measured, width):
+    seen = measured["page", width]
     assert seen["needed"] <= width
     assert seen["least"][0] >= LEAST_CONTRAST, seen["least"]
 
 
 @pytest.mark.slow
-def test_a_page_that_is_too_wide_or_too_pale_is_noticed(measured, plain):
-    spoiled = render(plain).replace("<h1", '<p style="width: 50rem; color: #888">too much</p><h1', 1)
-    seen = measured(spoiled, PHONE, dark=False)
+def test_a_page_that_is_too_wide_or_too_pale_is_noticed(measured):
+    seen = measured["spoiled", PHONE]
     assert seen["needed"] > PHONE
     assert seen["least"][0] < LEAST_CONTRAST
     assert "too much" in seen["least"][1]
