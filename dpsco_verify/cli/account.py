@@ -54,6 +54,7 @@ def account(
         epsilon, delta = 1.0, 1e-6
     if plot is not None and plot.suffix.lower() != ".svg":
         raise InputError(f"plot={str(plot)!r} is not an SVG file; give a name that ends in .svg")
+    require_folders(plot=plot)
     run = WholeRun(n=n, sigma=sigma, lipschitz=lipschitz, points=points, batch_size=batch_size, epochs=epochs)
     with progress("bounding", counted=False):
         found = accounting.account(run, epsilon=epsilon, delta=delta)
@@ -66,6 +67,13 @@ def account(
         echo_json(found.as_dict())
     else:
         click.echo(_as_text(found))
+
+
+def require_folders(**files: Path | None) -> None:
+    """Refuse a file whose folder is not there, before anything is computed for it."""
+    for name, path in files.items():
+        if path is not None and not path.parent.is_dir():
+            raise InputError(f"{name}={str(path)!r} cannot be written (no such folder); give a writable file")
 
 
 def write_whole(name: str, path: Path, data: bytes) -> None:

@@ -45,10 +45,11 @@ def calibrate(
 
     import msgspec
 
-    from dpsco_verify.cli.account import write_whole
+    from dpsco_verify.cli.account import require_folders, write_whole
     from dpsco_verify.errors import InputError
     from dpsco_verify.privacy import whole_run
 
+    require_folders(certificate=certificate)
     with progress("calibrating", counted=False):
         found = whole_run.calibrate(
             n=n,

@@ -130,7 +130,7 @@ def run(
 
     from dpsco_verify.algorithm.on_file import Request, run_on_file
     from dpsco_verify.algorithm.options import Options
-    from dpsco_verify.cli.account import write_whole
+    from dpsco_verify.cli.account import require_folders, write_whole
 
     start = None
     if initial_point is not None:
@@ -143,6 +143,7 @@ def run(
     options = Options(stopping=stopping, averaging=averaging, noise=noise, batch_size=batch_size)
     labels = None if classes is None else tuple(label.strip() for label in next(csv.reader([classes]), []))
     request = Request(initial_point=start, options=options, classes=labels, **settings)
+    require_folders(certificate=certificate, output=output)
     with progress("running", counted=False):
         result = run_on_file(data, request)
     if result["reproducible"]:
