@@ -1,4 +1,7 @@
-"""A plot to SVG text: the same plot gives the same bytes, run after run."""
+"""A plot to SVG text: the same plot gives the same bytes, run after run.
+
+matplotlib is imported with the first plot: it takes half as long to load as all else, and many records hold none.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,6 @@ import io
 from collections.abc import Iterable, Mapping
 
 from dpsco_verify.evidence import LinePlot, MapPlot, Plot, Series
-from dpsco_verify.reporting.drawing.lines import draw_lines
-from dpsco_verify.reporting.drawing.maps import draw_map
-from dpsco_verify.reporting.drawing.panels import draw_panels
-from dpsco_verify.reporting.drawing.style import house_style
-from dpsco_verify.reporting.drawing.svg import describe
 
 _DRAWN: dict[Plot, str] = {}
 """A page and the files beside it show the same plots; each is drawn once."""
@@ -18,6 +16,11 @@ _DRAWN: dict[Plot, str] = {}
 
 def draw(plot: Plot) -> str:
     """Return `plot` as the SVG text that :func:`standalone` and :func:`inline` are made from."""
+    from dpsco_verify.reporting.drawing.lines import draw_lines
+    from dpsco_verify.reporting.drawing.maps import draw_map
+    from dpsco_verify.reporting.drawing.panels import draw_panels
+    from dpsco_verify.reporting.drawing.style import house_style
+
     with house_style():
         if isinstance(plot, LinePlot):
             figure = draw_lines(plot)
@@ -75,10 +78,15 @@ def _names(series: Iterable[Series]) -> str:
 
 def standalone(plot: Plot) -> bytes:
     """Return `plot` as an SVG file on white."""
-    text = describe(_drawn(plot), prefix="f-", title=plot.title, description=in_words(plot), page=False)
-    return text.encode()
+    return _described(plot, prefix="f-", page=False).encode()
 
 
 def inline(plot: Plot, *, prefix: str) -> str:
     """Return `plot` as an element of an HTML page; `prefix` starts all its ids, so give each figure its own."""
-    return describe(_drawn(plot), prefix=prefix, title=plot.title, description=in_words(plot), page=True)
+    return _described(plot, prefix=prefix, page=True)
+
+
+def _described(plot: Plot, *, prefix: str, page: bool) -> str:
+    from dpsco_verify.reporting.drawing.svg import describe
+
+    return describe(_drawn(plot), prefix=prefix, title=plot.title, description=in_words(plot), page=page)
