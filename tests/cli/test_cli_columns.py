@@ -18,7 +18,7 @@ LISTS = (
     ["claims"],
     ["problems"],
     ["museum", "--list"],
-    ["account", "--n", "1000", "--sigma", "2", "--delta", "1e-6"],
+    ["account", "--n", "1000", "--points", "1000", "--sigma", "2", "--delta", "1e-6"],
 )
 HELP = [["--help"], *([name, "--help"] for name in main.commands)]
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3|4|9)\d(?:;|m)")

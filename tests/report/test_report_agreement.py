@@ -9,9 +9,11 @@ import sys
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpsco_verify.cli import main as program
 from dpsco_verify.errors import InputError
 from dpsco_verify.evidence import (
     Axis,
@@ -259,20 +261,27 @@ print(done.stdout)
 def test_the_lowest_and_the_highest_level_of_this_machine_agree(tmp_path, monkeypatch, claims, compare):
     """The claims whose figures differ most in their last digits, and the systems on a problem whose solvers count."""
     monkeypatch.chdir(tmp_path)
-    lowest, highest = next(iter(levels().values())), {}
     records, comparisons = [], []
-    for out, switches in (("lowest", lowest), ("highest", highest)):
+    for out in ("lowest", "highest"):
         audit = ["audit", "--profile", "quick", "--no-store", "--format", "json", "--out", out]
         audit += [word for claim in claims for word in ("--select", claim)]
-        done = subprocess.run(  # noqa: S603  our own program
-            [sys.executable, "-c", EACH, " ".join(audit), *([compare] if compare else [])],
-            env=os.environ | switches,
-            capture_output=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr.decode()
+        commands = [" ".join(audit), *([compare] if compare else [])]
+        if out == "lowest":
+            done = subprocess.run(  # noqa: S603  our own program
+                [sys.executable, "-c", EACH, *commands],
+                env=os.environ | next(iter(levels().values())),
+                capture_output=True,
+                check=False,
+            )
+            assert done.returncode == 0, done.stderr.decode()
+            printed = done.stdout
+        else:  # which is that of this process
+            for command in commands:
+                result = CliRunner().invoke(program, command.split(" "))
+                assert result.exit_code == 0, result.output
+                printed = result.stdout_bytes
         if compare:
-            comparisons.append(msgspec.json.decode(done.stdout, type=ComparisonRecord))
+            comparisons.append(msgspec.json.decode(printed, type=ComparisonRecord))
         records.append(decode((tmp_path / out / "results.json").read_bytes()))
         certificates = sorted((tmp_path / out / "certificates").iterdir())
         assert certificates
