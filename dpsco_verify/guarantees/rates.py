@@ -19,6 +19,7 @@ from dpsco_verify.guarantees.mean_tests import within
 from dpsco_verify.guarantees.result import GuaranteeResult, guarantee, name_of, sampled
 from dpsco_verify.guarantees.witnesses import of_payoffs
 from dpsco_verify.inference.bets import bet_fractions, log_factors, log_mean_exp, log_wealth_error
+from dpsco_verify.inference.witnesses import are_few, coarser
 from dpsco_verify.validation import (
     require_finite,
     require_integer,
@@ -167,10 +168,13 @@ def _exponent(value: float) -> float:
 
 def _witness(claim: str, payoffs: FloatArray, *, largest: float, alpha: float) -> Evidence:
     """Return the witness of a rejection: the payoffs up to where their wealth is large enough for the first time."""
-    wealth = log_mean_exp(np.cumsum(log_factors(_FRACTIONS, payoffs), axis=1))
     enough = -math.log(alpha) + log_wealth_error(_FRACTIONS, largest, payoffs.size)
-    stop = int(np.argmax(wealth >= enough)) + 1 if (wealth >= enough).any() else payoffs.size
-    return of_payoffs(claim, payoffs[:stop], _FRACTIONS, alpha=alpha)
+    for told in (payoffs, coarser(payoffs, bets=_FRACTIONS.size)):
+        wealth = log_mean_exp(np.cumsum(log_factors(_FRACTIONS, told), axis=1))
+        stop = int(np.argmax(wealth >= enough)) + 1 if (wealth >= enough).any() else told.size
+        if are_few(told[:stop], bets=_FRACTIONS.size):
+            break
+    return of_payoffs(claim, told[:stop], _FRACTIONS, alpha=alpha)
 
 
 def exponent_bounds(

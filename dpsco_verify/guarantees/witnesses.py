@@ -14,9 +14,13 @@ from dpsco_verify.evidence.checker import (
     OwnUnboundedMean,
 )
 from dpsco_verify.inference import EProcessDecision
-from dpsco_verify.inference.unbounded_mean import BETS, Spread
+from dpsco_verify.inference.bets import bet_fractions, depth_for_range
+from dpsco_verify.inference.bounded_mean import BoundedMeanTest
+from dpsco_verify.inference.unbounded_mean import BETS, Spread, UnboundedMeanTest
 from dpsco_verify.inference.witnesses import (
     LEVEL_ROUNDING,
+    are_few,
+    coarser,
     event_evidence,
     mean_evidence,
     rational_text,
@@ -30,8 +34,16 @@ def of_mean(
     """Return the witness that observations in [low, high] reject ``mean ≤ bound``, or None if they do not."""
     if decision.rejected_at is None:
         return None
+    told, bets = (
+        values[: decision.rejected_at],
+        bet_fractions(depth=depth_for_range(low - bound, high - bound)),
+    )
+    if not are_few(told, bets=bets.size):
+        coarse = coarser(values, bets=bets.size)
+        test = BoundedMeanTest(bound=bound, low=low, high=high, alpha=decision.alpha)
+        told = coarse[: test.update(coarse).rejected_at]
     return mean_evidence(
-        values[: decision.rejected_at].tolist(),
+        told.tolist(),
         null_hypothesis=claim,
         bound=bound,
         low=low,
@@ -47,6 +59,11 @@ def of_unbounded_mean(
     """Return the witness that observations of a stated spread reject ``mean ≤ bound``, or None if they do not."""
     if decision.rejected_at is None:
         return None
+    told, bets = values[: decision.rejected_at], BETS.size + 10
+    if not are_few(told, bets=bets):
+        coarse = coarser(values, bets=bets)
+        test = UnboundedMeanTest(bound=bound, scale=scale, spread=spread, alpha=decision.alpha)
+        told = coarse[: test.update(coarse).rejected_at]
     return OwnUnboundedMean(
         null_hypothesis=claim,
         alpha=rational_text(decision.alpha * LEVEL_ROUNDING),
@@ -54,7 +71,7 @@ def of_unbounded_mean(
         scale=rational_text(rounded_up(scale)),
         bound=rational_text(rounded_up(bound)),
         bets=tuple(rational_text(bet) for bet in BETS.tolist()),
-        observations=tuple(rational_text(x) for x in values[: decision.rejected_at].tolist()),
+        observations=tuple(rational_text(x) for x in told.tolist()),
     )
 
 

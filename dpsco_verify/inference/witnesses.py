@@ -7,7 +7,11 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TypeVar
 
+import numpy as np
+
+from dpsco_verify.arrays import FloatArray
 from dpsco_verify.evidence.checker import EventEvidence, MeanEvidence
+from dpsco_verify.evidence.checker.arithmetic import MOST_STEPS
 from dpsco_verify.inference.bets import bet_fractions, depth_for_range
 
 E = TypeVar("E", bound=EventEvidence)
@@ -28,6 +32,22 @@ def rounded_up(value: float) -> Fraction:
     """Return a little more than `value`, which may be rounded; what has few binary digits is taken to be exact."""
     exact = Fraction(value)
     return exact if exact.denominator <= _SHORT else exact * (1 + _ROUNDING)
+
+
+def are_few(values: FloatArray, *, bets: int) -> bool:
+    """Return whether the checker evaluates that many bets on each of the different values."""
+    return np.unique(values).size * max(bets, 10) <= MOST_STEPS
+
+
+def coarser(values: FloatArray, *, bets: int) -> FloatArray:
+    """Return observations of a mean that :func:`are_few`: neighbours are rounded down to the least of k.
+
+    That makes no wealth larger, so that whatever it refutes is refuted. Of values that all differ it takes away little:
+    each bet loses about (k − 1)/2 times the range of the observations, once, as the steps between them add up to it.
+    """
+    different, where = np.unique(values, return_inverse=True)
+    k = -(-different.size * max(bets, 10) // MOST_STEPS)
+    return np.asarray(different[where // k * k])
 
 
 def mean_evidence(

@@ -8,10 +8,12 @@ from math import comb
 
 import flint
 import msgspec
+import numpy as np
 import pytest
 
 from dpsco_verify.evidence import checker
 from dpsco_verify.evidence.checker import Kinds, OwnMean, OwnTail, OwnUnboundedMean
+from dpsco_verify.evidence.checker import arithmetic as checker_arithmetic
 from dpsco_verify.gating.guarantee_evidence import findings_of
 from dpsco_verify.guarantees import (
     equal_law,
@@ -23,6 +25,7 @@ from dpsco_verify.guarantees import (
     ratio_at_most,
     tail_at_most,
 )
+from dpsco_verify.inference.witnesses import are_few, coarser
 from dpsco_verify.papers.arora2020.paper import PAPER
 
 
@@ -116,6 +119,46 @@ def test_a_mean_with_an_observation_less_is_refused():
         checker.issue("own:mine", "claim", short)
 
 
+MANY = {
+    "bounded": lambda: mean_at_most(
+        lambda size, rng: rng.random(size), 0.4945, low=0, high=1, samples=150_000, alpha=1e-6
+    ),
+    "sub-Gaussian": lambda: mean_at_most(
+        lambda size, rng: rng.standard_normal(size) + 0.018,
+        0.0,
+        sub_gaussian=1.0,
+        samples=150_000,
+        alpha=1e-6,
+    ),
+    "rate": lambda: rate(
+        lambda n, size, rng: rng.random(size) * n**-0.494,
+        [1, 2, 10],
+        -0.5,
+        high=1.0,
+        samples=100_000,
+        alpha=1e-6,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", MANY)
+def test_a_violation_that_takes_many_different_observations_has_a_certificate(kind):
+    """Rounded down to as many different ones as the checker's limit allows."""
+    witness = MANY[kind]().witness
+    assert len(witness.observations) * max(len(witness.bets), 10) > checker_arithmetic.MOST_STEPS
+    checker.issue("own:mine", "claim", witness)
+
+
+def test_rounding_down_makes_few_of_many_and_none_larger():
+    values = np.random.default_rng(0).random(30_000)
+    few = coarser(values, bets=100)
+    assert are_few(few, bets=100)
+    assert not are_few(values, bets=100)
+    assert (few <= values).all()
+    assert float((values - few).sum()) < 1.1 * (-(-30_000 * 100 // 1_000_000) - 1) / 2
+    assert np.array_equal(coarser(values, bets=10), values)
+
+
 UNBOUNDED = {
     "standard deviation": lambda y, bet: (
         (1 + y + y**2 / 2 if y >= 0 else 1 / (1 - y + y**2 / 2)) / (1 + bet**2 / 2)
@@ -126,7 +169,7 @@ UNBOUNDED = {
 
 @pytest.mark.parametrize("spread", UNBOUNDED)
 def test_the_e_value_of_unbounded_observations_is_the_product_of_its_factors(spread):
-    seen, bets, scale, bound = (4.0, 0.5, 9.0, 8.0), (0.5, 1.0), 2.0, 1.0
+    seen, bets, scale, bound = (4.0, 0.5, 9.0, 8.0, 4.0), (0.5, 1.0), 2.0, 1.0
     witness = OwnUnboundedMean(
         null_hypothesis="x",
         alpha="1/10",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import ClassVar, Literal
 
 import flint
@@ -74,7 +75,8 @@ class OwnUnboundedMean(Evidence, frozen=True, kw_only=True):
 
     Of it `scale` bounds the standard deviation, or makes it sub-Gaussian, as `spread` says. With ``y = λ(x − bound)``
     in units of the scale, the e-process is the average over `bets` λ of ``Π e^{φ(y)}/(1 + λ²/2)``, where ``e^{φ(y)}``
-    is ``1 + y + y²/2`` for y ≥ 0 and ``1/(1 − y + y²/2)`` below (Catoni 2012); or of ``Π e^{y − λ²/2}``.
+    is ``1 + y + y²/2`` for y ≥ 0 and ``1/(1 − y + y²/2)`` below (Catoni 2012); or of ``Π e^{y − λ²/2}``. It grows with
+    each observation, which may therefore be rounded down.
     """
 
     argument: ClassVar[str] = f"{_ARGUMENT}; that the scale is as stated"
@@ -97,24 +99,28 @@ class OwnUnboundedMean(Evidence, frozen=True, kw_only=True):
         )
         require(holds=scale > 0, reason=f"scale={shown(scale)} is not positive")
         require(holds=bool(self.bets), reason="there are no bets")
-        require_steps((len(self.bets) + 10) * len(self.observations), "the e-value")
-        payoffs = [ball((rational("observation", text) - bound) / scale) for text in self.observations]
-        total = sum(payoffs, flint.arb(0))
+        seen = Counter(self.observations)
+        require_steps((len(self.bets) + 10) * len(seen), "the e-value")
+        payoffs = [
+            (ball((rational("observation", text) - bound) / scale), count) for text, count in seen.items()
+        ]
+        total = sum((payoff * count for payoff, count in payoffs), flint.arb(0))
+        number = len(self.observations)
         wealth = flint.arb(0)
         for text in self.bets:
             bet = rational("bets", text)
             require(holds=bet > 0, reason=f"bet={shown(bet)} is not positive")
             stake, price = ball(bet), ball(bet * bet / 2)
             if self.spread == "sub-Gaussian scale":
-                wealth += (stake * total - len(payoffs) * price).exp()
+                wealth += (stake * total - number * price).exp()
                 continue
             product = flint.arb(1)
-            for payoff in payoffs:
+            for payoff, count in payoffs:
                 y = abs(stake * payoff)
                 # The influence is odd, and both formulas agree at 0, so a payoff's sign need not be certain there.
-                factor = 1 + y + y * y / 2
+                factor = (1 + y + y * y / 2) ** count
                 product = product * factor if payoff > 0 else product / factor
-            wealth += product / (1 + price) ** len(payoffs)
+            wealth += product / (1 + price) ** number
         words = f"e-value > 1/alpha against {mean_words(bound, alpha, self.null_hypothesis)}"
         return wealth / len(self.bets), one_over(alpha), words
 

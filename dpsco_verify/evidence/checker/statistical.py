@@ -55,7 +55,8 @@ class MeanEvidence(Evidence, frozen=True, kw_only=True):
     """Observations of at least `low` whose e-value against ``mean ≤ bound`` reaches ``1/alpha`` (Ville's inequality).
 
     The e-process is the average over `bets` λ of ``Π(1 + λ(x − bound))``, with ``0 < λ < 1/(bound − low)``, in the
-    order of the observations; the certificate ends where it first passes ``1/alpha``.
+    order of the observations; the certificate ends where it first passes ``1/alpha``. It grows with each observation,
+    which may therefore be rounded down.
     """
 
     low: Rational
