@@ -46,7 +46,8 @@ def broken(size, rng):
 
 def mean(data, L, D, epsilon, delta, rng):
     n, d = data.shape
-    w = data.sum(axis=0) / n + rng.normal(0.0, 10.0 * L / n, d)
+    clipped = data / np.maximum(1.0, np.linalg.norm(data, axis=1, keepdims=True) / L)
+    w = clipped.sum(axis=0) / n + rng.normal(0.0, 10.0 * L / n, d)
     return w * min(1.0, D / 2.0 / np.linalg.norm(w))
 
 
