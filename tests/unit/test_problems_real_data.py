@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
+from statsmodels.datasets import engel
 
 from dpsco_verify.errors import InputError
 from dpsco_verify.problems import Quantile, digits, fair, randhie
+from dpsco_verify.problems.populations.real_data import _table
+
+
+def test_tables_read_from_their_files_are_what_the_packages_load():
+    loaded = np.column_stack(load_breast_cancer(return_X_y=True))
+    assert np.array_equal(_table("sklearn", "datasets/data/breast_cancer.csv"), loaded)
+    table = engel.load_pandas().data[["income", "foodexp"]].to_numpy()
+    assert np.array_equal(_table("statsmodels", "datasets/engel/engel.csv"), table)
+    with pytest.raises(InputError, match="package='nowhere_to_be_found' is not installed"):
+        _table("nowhere_to_be_found", "data.csv")
 
 
 @pytest.mark.parametrize(
