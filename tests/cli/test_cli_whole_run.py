@@ -136,6 +136,27 @@ def test_the_picture(tmp_path):
     assert refused.stdout == ""
 
 
+def test_a_file_that_has_nowhere_to_go_is_refused_before_anything_is_computed(tmp_path, monkeypatch):
+    def computed(*_, **__):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("dpsco_verify.algorithm.accounting.account", computed)
+    monkeypatch.setattr("dpsco_verify.privacy.whole_run.calibrate", computed)
+    monkeypatch.setattr("dpsco_verify.algorithm.on_file.run_on_file", computed)
+    nowhere = tmp_path / "none"
+    problem = ("--loss", "linear", "--radius", 1, "--lipschitz", 1, "--sigma", 1)
+    for words in (
+        ("account", "--n", 10, "--sigma", 2, "--plot", nowhere / "x.svg"),
+        (*CALIBRATE, "--certificate", nowhere / "x.json"),
+        ("run", tmp_path / "data.csv", *problem, "--output", nowhere / "x.json"),
+        ("run", tmp_path / "data.csv", *problem, "--certificate", nowhere / "x.json"),
+    ):
+        refused = run(*words)
+        assert refused.exit_code == 2, words
+        assert "cannot be written (no such folder)" in refused.stderr
+        assert len(refused.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize(
     ("command", "options", "message"),
     [
