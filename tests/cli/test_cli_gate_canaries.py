@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from dpsco_verify.auditing import audit_canaries
 from dpsco_verify.cli import main
 
 pytest_plugins = ["pytester"]
@@ -25,6 +26,14 @@ def scores(mu, m=800):
     rng = np.random.default_rng(0)
     coins = rng.random(m) < 0.5
     return mu * coins + rng.normal(size=m), coins
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled_before_any_copy():
+    """A gate judges in a copy of this process, which finds there what numba has loaded."""
+    values, coins = scores(0.0, 100)
+    for method in ("one-run-f-dp", "one-run-dp"):
+        audit_canaries(values[coins], values[~coins], epsilon=1.0, delta=1e-5, method=method)
 
 
 def write_csv(path, values, coins):
@@ -62,8 +71,8 @@ def test_npz_files_pass_and_are_undecided(here):
     values, coins = scores(0.0)
     np.savez(here / "s.npz", scores=values, coins=coins)
     np.savez(here / "t.npz", scores_in=values[coins][:9], scores_out=values[~coins][:9])
-    assert gate("--canaries", "s.npz", *AT, "--out", "out").exit_code == 0
-    assert gate("--canaries", "t.npz", *AT, "--out", "out").exit_code == 3
+    assert gate("--canaries", "s.npz", *AT, "--out", "out", "--format", "json").exit_code == 0
+    assert gate("--canaries", "t.npz", *AT, "--out", "out", "--format", "json").exit_code == 3
 
 
 def test_a_configuration_splits_its_budget_over_canaries_too(here):
@@ -76,7 +85,7 @@ def test_a_configuration_splits_its_budget_over_canaries_too(here):
     assert result.exit_code == 1, result.output
     record = json.loads((here / "out/results.json").read_text())
     assert sorted(record["error_budget"]["by_claim"].values()) == pytest.approx([0.02, 0.04])
-    assert gate("--config", "dpsco.toml", "--select", "mild", "--out", "out").exit_code in (0, 3)
+    assert gate("--config", "dpsco.toml", "--select", "mild", "--format", "json").exit_code in (0, 3)
 
 
 @pytest.mark.parametrize(
