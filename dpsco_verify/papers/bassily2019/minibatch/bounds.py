@@ -143,7 +143,7 @@ class Scope:
 def examine(*, scope: Scope, profile: Profile) -> GridBounds:
     """Bound δ at each place from below, and from above on demand; compare the implementation where ε ≤ 1."""
     points, implemented = [], []
-    worst: tuple[float, tuple[int, int, float, float]] = (-math.inf, (0, 0, 0.0, 0.0))
+    judged: list[tuple[float, tuple[int, int, float, float]]] = []
     places = scope.places[profile]
     for n, dimension, epsilon in places:
         delta, steps = scope.at(n, dimension, epsilon)
@@ -154,7 +154,7 @@ def examine(*, scope: Scope, profile: Profile) -> GridBounds:
         )
         low, threshold = lower_delta(replace(steps, steps=1) if told else steps, epsilon)
         if told or scope.output_tells is None:
-            worst = max(worst, (low, (n, dimension, epsilon, threshold)))
+            judged.append((low, (n, dimension, epsilon, threshold)))
         if epsilon <= 1.0:
             figures = Place(n, dimension, epsilon, delta).figures(scope.system)
             # The noise on the sum of a step's gradients; the batch and the number of steps must be the printed ones.
@@ -173,7 +173,7 @@ def examine(*, scope: Scope, profile: Profile) -> GridBounds:
     return GridBounds(
         points=tuple(points),
         implemented=tuple(implemented),
-        worst=worst[1],
+        worst=max(judged)[1],
         proven=proven,
         failing=failing,
     )
