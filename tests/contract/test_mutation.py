@@ -158,6 +158,11 @@ def test_the_nearest_tests_have_the_fewest_imports_between(tmp_path):
     assert found[0] == "tests/cli/test_orders.py"
     assert found[1:3] == ["tests/unit/test_claims.py", "tests/property/test_pure.py"]
     assert found[3:] == ["tests/unit/test_far.py"]
+    (tmp_path / "tests/unit/test_none.py").write_text(
+        "from dpsco_verify.ledger.installed import installed_ledger\n"
+    )
+    statement = "dpsco_verify/papers/bassily2014/noisy_sgd_erm/statement.py"
+    assert nearest(statement, tmp_path, list(texts)) == ["tests/unit/test_none.py"]
 
 
 def test_the_statement_around_a_line():
