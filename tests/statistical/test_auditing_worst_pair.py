@@ -72,8 +72,7 @@ def bounded_mean(data, size, rng):
 MOSTLY_SMALL = st.floats(0.0, 1.0) | st.floats(0.0, 50.0)
 
 
-@pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("relation", "seed"), [("replace-one", 0), ("add-remove", 1)])
 def test_an_outlier_is_found_and_shrunk_to_one_record(relation, seed):
     """Clipping was forgotten: data within [0, 1] keep the claim, and only a record beyond breaks it."""
     strategy = neighbouring_arrays(relation, elements=MOSTLY_SMALL)

@@ -100,8 +100,7 @@ def test_no_last_bit_tells_of_a_record_and_of_a_sum_that_is_off_the_lattice_it_d
     assert (found.verdict is AuditVerdict.VIOLATED) is not rounded
 
 
-@pytest.mark.parametrize("place", [0, N - 1])
-@pytest.mark.parametrize("others", [1.0, -1.0])
+@pytest.mark.parametrize(("place", "others"), [(0, 1.0), (N - 1, -1.0)])
 def test_no_order_of_the_records_violates(place, others):
     """In batches, the record first or last among others that are sorted, all on its side or all on the other."""
     first = np.full((N, 2), [1.0, others])

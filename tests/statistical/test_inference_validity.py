@@ -216,7 +216,7 @@ def test_mean_mdv_is_sound_and_tight_on_laws_with_many_values(name, alpha):
     draw, deviation = MEAN_LAWS[name]
     rng = np.random.default_rng(105)
     design = {"bound": 0.4, "low": 0.0, "high": 1.0, "alpha": alpha}
-    samples, runs = 300, 1000
+    samples, runs = 300, 500
     v = bounded_mean.minimum_detectable_violation(samples=samples, standard_deviation=deviation, **design)
 
     def found(violation):

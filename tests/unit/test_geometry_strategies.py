@@ -40,7 +40,6 @@ SEARCH = settings(max_examples=5000, database=None, derandomize=True, phases=[Ph
     "wanted",
     [
         lambda v: v.size == 1,
-        lambda v: v.size == 1000,
         lambda v: v.size > 1 and np.unique(v).size < v.size,
         lambda v: (v == 0).any() and np.signbit(v[v == 0]).any(),
         lambda v: (v == 0).any() and not np.signbit(v[v == 0]).all(),
