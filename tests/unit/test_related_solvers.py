@@ -379,3 +379,16 @@ def test_points_on_a_tiny_scale_beside_the_set_are_solved(scale, dimension):
     for sensitivity in SharpPhasedErm(step_size=0.5).sensitivities(task, 2, PrivacyBudget(1.0, 1e-6)):
         # Both points are 0 up to rounding, so any minimiser is within the solver's accuracy of 0.
         assert np.linalg.norm(sensitivity.query(data)) <= sensitivity.rounding + sensitivity.bound
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-12, 2e-16, 1e-60, 5e-324])
+@pytest.mark.parametrize("loss", [AbsoluteDeviation(), Quantile(0.3)], ids=name_of)
+def test_targets_that_all_but_agree_with_the_start_are_solved(loss, scale):
+    """Data decide whether a search ends, and an error that hangs on a record would tell of it."""
+    for features in ([[0.5], [0.0]], [[0.5], [0.25]], [[1.0], [-0.3]]):
+        sample = np.concatenate([np.array(features), np.full((2, 1), scale)], axis=-1)
+        found = minimise_regularised(
+            loss, sample[None], Box([-0.4], [1.0]), regularisation=0.5, centre=np.zeros((1, 1)), distance=1e-5
+        )
+        # The regularised minimiser lies between 0 and the kinks, at scale/|a|.
+        assert abs(found.point.item()) <= scale / 0.25 + found.distance.item()

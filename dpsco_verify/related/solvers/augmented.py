@@ -11,7 +11,7 @@ from dpsco_verify.arrays import BoolArray, FloatArray, IntArray
 from dpsco_verify.geometry import ConvexSet
 from dpsco_verify.geometry.norms import UNIT_ROUNDOFF, euclidean_norm
 from dpsco_verify.related.solvers.newton import Smoothed, State, descend
-from dpsco_verify.related.solvers.solution import CertifiedPoint, projected, projection_gap
+from dpsco_verify.related.solvers.solution import UNDERFLOW, CertifiedPoint, projected, projection_gap
 from dpsco_verify.related.solvers.terms import Terms
 
 _ITERATIONS = 500
@@ -59,7 +59,7 @@ class Regularised:
         # well on a kink that many data points share; the exact Π(v) does well near the boundary of W.
         here = smoothed.terms.duality_gap(w, risk, point, off.rounding)
         gap = here + projection_gap(self.weight, 2.0 * off.total, off.outside)
-        near = smoothed.terms.duality_gap(w, risk, point, off.total)
+        near = smoothed.terms.duality_gap(w, risk, point, off.total) + UNDERFLOW
         distance = np.minimum(
             np.sqrt(2.0 * gap / self.weight) + off.rounding, np.sqrt(near / self.weight) + off.total
         )
@@ -89,7 +89,8 @@ class _Search:
         self.steps: IntArray = np.zeros(runs, dtype=np.int64)
         terms, weight, middle = problem.terms, problem.weight, problem.middle
         anchor, found = terms.anchor(start)
-        # The minimiser moves by L/λ at most: data on a scale far below that would make the Hessian singular in doubles.
+        # The minimiser moves by L/λ at most. From data on a scale far below that, the Hessian would be singular in
+        # doubles, and Newton's steps would leap over the kinks.
         self.first_tau = np.maximum(found, terms.resolution * terms.lipschitz / weight)
         diameter = problem.convex_set.diameter
         set_tau = _FIRST_SET_TAU / (weight + terms.lipschitz / diameter) if diameter > 0.0 else 1.0 / weight

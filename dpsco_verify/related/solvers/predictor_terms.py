@@ -15,6 +15,7 @@ from dpsco_verify.related.solvers.terms import Evaluation
 _SLOPE_ULPS = 16
 """A generous bound on the rounding of a slope, in units of the largest slope's roundoff."""
 _FIRST_TAU = 0.1
+_RESOLUTION = 1e-7
 
 
 def score_curvature(loss: LinearPredictorLoss, slope: FloatArray) -> FloatArray:
@@ -56,8 +57,6 @@ class PredictorTerms:
     targets: FloatArray
     lengths: FloatArray
 
-    resolution = 0.0  # τ follows the predictions
-
     @classmethod
     def of(cls, loss: LinearPredictorLoss, sample: FloatArray) -> PredictorTerms:
         """Return the terms of a sample, shape ``(R, m, d + 1)`` or ``(1, m, d + 1)``."""
@@ -79,6 +78,11 @@ class PredictorTerms:
     def lipschitz(self) -> float:
         """A Lipschitz constant of every term."""
         return self.loss.slope_bound * float(np.max(self.lengths))
+
+    @property
+    def resolution(self) -> float:
+        """Predictions move by ``max ‖a_i‖ · L/λ``; targets that all but agree with the start say nothing of τ."""
+        return _RESOLUTION * float(np.max(self.lengths))
 
     @property
     def certificate_queries(self) -> int:

@@ -9,6 +9,9 @@ from dpsco_verify.arrays import FloatArray
 from dpsco_verify.geometry import ConvexSet
 from dpsco_verify.geometry.norms import UNIT_ROUNDOFF, euclidean_norm
 
+UNDERFLOW = 1e-300
+"""More than all products in a certificate's sums can lose by underflow together."""
+
 
 class SolverError(RuntimeError):
     """A solver that could not certify the accuracy that was asked for; nothing may be released then."""
@@ -74,4 +77,4 @@ def projected(
 
 def projection_gap(weight: float, off: FloatArray, outside: FloatArray) -> FloatArray:
     """Bound ``(λ/2)(‖u − v‖² − ‖Π(v) − v‖²)`` for a u within `off` of ``Π(v)``, v within `outside` of W."""
-    return weight * off * (0.5 * off + outside)
+    return weight * off * (0.5 * off + outside) + UNDERFLOW

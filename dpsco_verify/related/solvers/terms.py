@@ -86,7 +86,7 @@ class Terms(Protocol):
 
     @property
     def resolution(self) -> float:
-        """The part of L/λ below which lengths of the data are not told apart; 0 where τ follows the data alone."""
+        """The smallest first τ, as a part of L/λ."""
         ...
 
     @property
