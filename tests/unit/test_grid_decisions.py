@@ -13,6 +13,8 @@ from dpsco_verify.ledger.systems.calibration import Implemented
 from dpsco_verify.ledger.systems.grid import Point
 from dpsco_verify.ledger.systems.sampled import lower_delta
 from dpsco_verify.papers.arora2020.transcript_cells import Cell, Place, counts, verdict_of
+from dpsco_verify.papers.bassily2014.noisy_sgd_erm import bounds as noisy_sgd
+from dpsco_verify.papers.bassily2014.noisy_sgd_erm.statement import NoisySgdPrivacy
 from dpsco_verify.papers.bassily2019.minibatch import bounds
 from dpsco_verify.papers.bassily2019.minibatch.statement import MinibatchPrivacy, SmoothedMinibatchPrivacy
 from dpsco_verify.privacy.transcript import Route, Status
@@ -203,3 +205,33 @@ def test_a_failing_grid_names_the_noise_that_is_needed(reading, worst, steps):
         > 1e-6
         > lower_delta(seen.scaled(1.002 * factor), worst[2])[0]
     )
+
+
+@pytest.mark.parametrize(
+    ("points", "ratio", "proven", "verdict", "holds_with"),
+    [
+        ((HOLDS, HOLDS), 1.0, 0.5, Verdict.HOLDS_ON_GRID, 8.0),
+        ((HOLDS, HOLDS), 1.0, None, Verdict.HOLDS_ON_GRID, None),
+        ((HOLDS, OPEN), 1.0, 0.5, Verdict.INCONCLUSIVE, None),
+        ((HOLDS, HOLDS), 0.999, 0.5, Verdict.INCONCLUSIVE, None),
+    ],
+)
+def test_noisy_sgd_holds_where_both_the_bound_and_the_implementation_do(
+    points, ratio, proven, verdict, holds_with
+):
+    """32 σ² is printed: half the standard deviation is 8, a quarter is 2."""
+    value = noisy_sgd.GridBounds(
+        points=points,
+        implemented=(Implemented(words="a place", ratio=ratio),),
+        sharp=noisy_sgd.SHARP,
+        proven=proven,
+        failing=0.25,
+    )
+    statement = NoisySgdPrivacy()
+    found = statement.decide(next(r for r in statement.readings if r.id == "proof-range"), value)
+    assert found.verdict is verdict
+    assert ("with δ at most 0.5 of" in found.summary) == (verdict is Verdict.HOLDS_ON_GRID)
+    assert ("at a place the implementation" in found.summary) == (ratio < 1.0)
+    assert found.evidence["least noise of the implementation"].value == ratio
+    assert found.evidence["grid points at which the claim holds"].value == points.count(HOLDS)
+    assert (found.sharpness[0].holds_with, found.sharpness[0].needed) == (holds_with, 2.0)
