@@ -10,7 +10,7 @@ import flint
 import mpmath as mp
 import msgspec
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 import dpsco_verify.papers.dwork2014 as package
 from dpsco_verify.evidence.checker import Rejected, evaluate, issue
@@ -18,6 +18,7 @@ from dpsco_verify.ledger.installed import installed_ledger
 from dpsco_verify.papers.dwork2014.composition import certificates as composition
 from dpsco_verify.papers.dwork2014.composition.figures import advanced_epsilon, exact_delta
 from dpsco_verify.papers.dwork2014.gaussian import certificates as gaussian
+from dpsco_verify.papers.dwork2014.gaussian import statement as gaussian_statement
 from dpsco_verify.papers.dwork2014.noisy_max.certificates import behind
 from dpsco_verify.papers.dwork2014.paper import PAPER
 from dpsco_verify.papers.dwork2014.sparse_vector import certificates as sparse
@@ -317,3 +318,19 @@ def test_the_room_of_advanced_composition():
         total = math.sqrt(2 * k * log) * each + k * each * math.expm1(each)
         assert total <= 0.5 + 0.5 * float(right / left) + 1e-12
         assert k > 1 or total == pytest.approx(0.5 + 0.5 * float(right / left), rel=1e-12)
+
+
+def test_the_figures_beside_the_gaussian_mechanism_by_scipy():
+    """At δ = 10⁻⁵ the printed c is √(2 ln(1.25/δ)) = 4.845; δ of the mechanism is Balle and Wang's."""
+
+    def delta(epsilon, c):
+        return stats.norm.cdf(epsilon / c / 2 - c) - math.exp(epsilon) * stats.norm.cdf(-epsilon / c / 2 - c)
+
+    found = gaussian_statement.gaussian_figures()
+    printed = math.sqrt(2 * math.log(1.25e5))
+    assert (found.tail, found.density) == pytest.approx((stats.norm.sf(0.1), stats.norm.pdf(0.1)), rel=1e-14)
+    assert found.least == pytest.approx(optimize.brentq(lambda c: delta(1.0, c) - 1e-5, 1.0, 10.0), rel=1e-8)
+    assert found.fails_from == pytest.approx(
+        optimize.brentq(lambda e: delta(e, printed) - 1e-5, 1.0, 100.0), rel=1e-8
+    )
+    assert (found.factor_holds, found.wider_holds) == (True, True)
