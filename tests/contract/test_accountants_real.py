@@ -70,11 +70,24 @@ def test_dp_accounting_s_pld_is_not_violated(relation):
         assert point.claimed == pytest.approx(point.upper, rel=1e-2)
 
 
+ONE_STEP = {"gaussian": dp_accounting.GaussianDpEvent(2.0), "poisson": poisson(0.1, 1.0, 1)}
+
+
 @pytest.mark.parametrize(
-    "event", [dp_accounting.GaussianDpEvent(2.0), poisson(0.1, 1.0, 1)], ids=["gaussian", "poisson"]
+    ("event", "relation"),
+    [("gaussian", "add-remove"), ("poisson", "replace-one")]
+    + [
+        pytest.param(event, relation, marks=pytest.mark.long)
+        for event, relation in (
+            ("gaussian", "replace-one"),
+            ("gaussian", "zero-out"),
+            ("poisson", "add-remove"),
+            ("poisson", "zero-out"),
+        )
+    ],
 )
-@pytest.mark.parametrize("relation", list(RELATIONS))
 def test_dp_accounting_s_pld_is_right_in_one_step(event, relation):
+    event = ONE_STEP[event]
     audit = audit_accountant(
         from_dp_event(event),
         accountant(PLDAccountant, event, relation),

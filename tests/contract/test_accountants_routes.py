@@ -153,7 +153,9 @@ EVENTS = [
 ]
 
 
-@pytest.mark.parametrize("relation", list(Relation))
+@pytest.mark.parametrize(
+    "relation", ["add-remove", "replace-one", pytest.param("zero-out", marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize("event", EVENTS, ids=str)
 def test_three_routes_agree(event, relation):
     """Exact, composed and sampled truth: all bounds are consistent, and the composed ones tight."""

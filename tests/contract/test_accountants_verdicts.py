@@ -120,7 +120,7 @@ def test_the_same_seed_gives_the_same_bounds():
 
 
 @pytest.mark.parametrize("event", [Gaussian(0.01), Gaussian(1e-12), Laplace(1e-5), Gaussian(1e-200)], ids=str)
-@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("count", [3, pytest.param(1, marks=pytest.mark.long)])
 def test_noise_of_next_to_nothing_hides_nothing(event, count):
     """With sampling, three steps show the record with probability 1 − 0.9³."""
     sampled = Composed(PoissonSampled(0.1, event), count)

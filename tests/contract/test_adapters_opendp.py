@@ -56,7 +56,7 @@ def renyi_gaussian(scale=1.0):
 # --- as mechanisms --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("floating_point", [False, True])
+@pytest.mark.parametrize("floating_point", [pytest.param(False, marks=pytest.mark.long), True])
 @pytest.mark.parametrize("make", [laplace, gaussian])
 def test_a_correct_measurement_is_not_violated(make, floating_point):
     """Also where the floating-point events count: OpenDP's noise lies on a grid that the data do not move."""
