@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_diabetes
 from statsmodels.datasets import engel
 
 from dpsco_verify.errors import InputError
@@ -14,9 +14,12 @@ from dpsco_verify.problems.populations.real_data import _table
 
 def test_tables_read_from_their_files_are_what_the_packages_load():
     loaded = np.column_stack(load_breast_cancer(return_X_y=True))
-    assert np.array_equal(_table("sklearn", "datasets/data/breast_cancer.csv"), loaded)
+    assert np.array_equal(_table("sklearn", "datasets/data/breast_cancer.csv", above=1, between=","), loaded)
+    features, progression = load_diabetes(return_X_y=True, scaled=False)
+    assert np.array_equal(_table("sklearn", "datasets/data/diabetes_data_raw.csv.gz"), features)
+    assert np.array_equal(_table("sklearn", "datasets/data/diabetes_target.csv.gz"), progression)
     table = engel.load_pandas().data[["income", "foodexp"]].to_numpy()
-    assert np.array_equal(_table("statsmodels", "datasets/engel/engel.csv"), table)
+    assert np.array_equal(_table("statsmodels", "datasets/engel/engel.csv", above=1, between=","), table)
     with pytest.raises(InputError, match="package='nowhere_to_be_found' is not installed"):
         _table("nowhere_to_be_found", "data.csv")
 

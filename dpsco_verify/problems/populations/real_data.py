@@ -39,7 +39,7 @@ def breast_cancer(loss: Literal["hinge", "logistic"] = "hinge") -> FinitePopulat
         If the loss is not one of the two.
     """
     chosen = _choose("loss", loss, {"hinge": Hinge(), "logistic": Logistic()})
-    table = _table("sklearn", "datasets/data/breast_cancer.csv")
+    table = _table("sklearn", "datasets/data/breast_cancer.csv", above=1, between=",")
     labels = 2.0 * table[:, -1] - 1.0
     return _population(np.ascontiguousarray(table[:, :-1]), labels, chosen, f"breast cancer, {chosen.name}")
 
@@ -62,9 +62,8 @@ def diabetes(
         If the loss is not one of the three, or its parameter is out of range.
     """
     chosen = _regression_loss(loss, level=level, threshold=threshold)
-    from sklearn.datasets import load_diabetes  # noqa: PLC0415  heavy
-
-    features, progression = load_diabetes(return_X_y=True)
+    features = _table("sklearn", "datasets/data/diabetes_data_raw.csv.gz")
+    progression = _table("sklearn", "datasets/data/diabetes_target.csv.gz")
     return _population(features, _scale_targets(progression), chosen, f"diabetes, {chosen.name}")
 
 
@@ -105,7 +104,7 @@ def engel(loss: Literal["quantile"] = "quantile", *, level: float = 0.5) -> Fini
         If the loss is not the quantile loss, or the level is not in (0, 1).
     """
     chosen = _choose("loss", loss, {"quantile": Quantile(level)})
-    table = _table("statsmodels", "datasets/engel/engel.csv")
+    table = _table("statsmodels", "datasets/engel/engel.csv", above=1, between=",")
     return _population(table[:, :1], _scale_targets(table[:, 1]), chosen, f"engel, {chosen.name}")
 
 
@@ -172,15 +171,15 @@ def _choose(name: str, key: str, options: Mapping[str, _Option]) -> _Option:
     return options[key]
 
 
-def _table(package: str, path: str) -> FloatArray:
-    """Return the numbers of a file that an installed package ships, below its line of names or counts.
+def _table(package: str, path: str, *, above: int = 0, between: str | None = None) -> FloatArray:
+    """Return the numbers of a file that an installed package ships, which stand below `above` lines.
 
     It is found without an import of the package, which would take each process half a second.
     """
     spec = find_spec(package)
     if spec is None or spec.origin is None:
         raise InputError(f"package={package!r} is not installed; install it for the data that it ships")
-    return np.loadtxt(Path(spec.origin).parent / path, delimiter=",", skiprows=1)
+    return np.loadtxt(Path(spec.origin).parent / path, delimiter=between, skiprows=above)
 
 
 def _scale_targets(targets: FloatArray) -> FloatArray:
