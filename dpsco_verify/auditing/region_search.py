@@ -7,6 +7,7 @@ likelihood ratios, best first (Neyman and Pearson).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +20,8 @@ from dpsco_verify.auditing.outputs import Fingerprints, Outputs
 from dpsco_verify.auditing.regions import AtomsRegion, Candidate, FeatureRegion, sorted_values
 
 _CELLS = 64
-_INTERVAL_CELLS = 40
+_CELLS_OF_A_CURVE = 40
+"""Each interval between cells is rated at each order, of which a curve has dozens."""
 _CUTS_AT_EACH_END = 48
 _CUTS_BETWEEN = 256
 _FEWEST_AT_AN_ATOM = 4
@@ -30,13 +32,20 @@ _NOISE = 1.0
 
 
 def _best(
-    p: FloatArray, q: FloatArray, aims: Aims, n_p: int, n_q: int, *, middle: bool = True
+    p: FloatArray,
+    q: FloatArray,
+    aims: Aims,
+    n_p: int,
+    n_q: int,
+    *,
+    middle: Callable[[FloatArray, int, float], int] | None = None,
 ) -> list[tuple[float, float, int, Order]]:
     """Return (z, remoteness, place, order) of the event that rates best, and of the least remote one.
 
-    Where the orders are apart, of the event that rates best for each. Where the events stand in an order, the place is
-    the `middle` of those around the best that are as good.
+    Where the orders are apart, of the event that rates best for each. The place is `middle(merits, best, noise)`
+    of those around the best that are as good; in its absence in the order in which the events stand.
     """
+    middle = middle or _middle
     z = rating(p, q, aims.orders, n_p, n_q)
     rare = p * n_p < min(_FEWEST_IN_AN_EVENT, n_p)
     found = []
@@ -44,16 +53,14 @@ def _best(
         for order, merits in zip(aims.orders, np.where(rare, -math.inf, z), strict=True):
             best = int(np.argmax(merits))
             if merits[best] > 0.0:
-                found.append(
-                    (float(merits[best]), math.inf, _middle(merits, best, _NOISE) if middle else best, order)
-                )
+                found.append((float(merits[best]), math.inf, middle(merits, best, _NOISE), order))
         return found
     far, error = remoteness(p, q, aims.orders, n_p, n_q, reach=aims.reach)
     for merits, noise in ((z, np.ones_like(z)), (-far, error)):
         merit = np.where(rare, -math.inf, merits)
         row, column = (int(i) for i in np.unravel_index(int(np.argmax(merit)), merit.shape))
         if merit[row, column] > -math.inf:
-            place = _middle(merit[row], column, _NOISE * float(noise[row, column])) if middle else column
+            place = middle(merit[row], column, _NOISE * float(noise[row, column]))
             found.append((float(z[row, column]), float(far[row, column]), place, aims.orders[row]))
     return found
 
@@ -122,11 +129,20 @@ def _half_lines(feature: Feature, first: FloatArray, second: FloatArray, aims: A
 def _intervals(feature: Feature, first: FloatArray, second: FloatArray, aims: Aims) -> list[Candidate]:
     """Return the best intervals between quantiles: what a ratio that rises and falls again asks for."""
     a, b = sorted_values(first), sorted_values(second)
-    cuts = _quantiles(np.concatenate([a, b]), _INTERVAL_CELLS) if a.size + b.size else np.empty(0)
+    most = _CELLS if len(aims.orders) == 1 else _CELLS_OF_A_CURVE
+    cuts = _quantiles(np.concatenate([a, b]), most) if a.size + b.size else np.empty(0)
     found: list[Candidate] = []
     if cuts.size < 3:
         return found
     low, high = np.triu_indices(cuts.size, 1)
+
+    def middle(merit: FloatArray, best: int, noise: float) -> int:
+        """Return the interval between the medians of the ends of all that are as good and hold the best's middle."""
+        centre = 0.5 * (low[best] + high[best])
+        good = (merit >= merit[best] - noise) & (low <= centre) & (centre <= high)
+        ends = int(np.median(low[good])), int(np.median(high[good]))
+        return int(np.flatnonzero((low == ends[0]) & (high == ends[1]))[0])
+
     inside = []
     for values, size in ((a, first.size), (b, second.size)):
         below = np.searchsorted(values, cuts) / size
@@ -134,7 +150,7 @@ def _intervals(feature: Feature, first: FloatArray, second: FloatArray, aims: Ai
     for swapped in (False, True):
         p, q = reversed(inside) if swapped else inside
         n_p, n_q = (second.size, first.size) if swapped else (first.size, second.size)
-        for z, far, best, order in _best(p, q, aims, n_p, n_q, middle=False):
+        for z, far, best, order in _best(p, q, aims, n_p, n_q, middle=middle):
             event = Event(((float(cuts[low[best]]), float(cuts[high[best]])),))
             found.append(Candidate(FeatureRegion(feature, event), swapped, order, z, far, ends=2))
     return found

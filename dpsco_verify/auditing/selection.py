@@ -33,6 +33,9 @@ _PLAIN = 3.0
 """From this rating on a simple event, of one piece and with one end, is not taken for a fluke, nor its growth for less
 than it looks: events of a part in a hundred, which the test does find, are rarely seen often enough for cautious
 bounds."""
+_CHANCES = 1.5
+"""So is an interval, which is the best of some thousand, from ``sqrt(2 log(tried^_CHANCES))`` on: about the largest of
+so many ratings that are chance."""
 _BEYOND_DOUBT = 1e-9
 _SIMPLICITY = 0.15
 """By what part of its remoteness each further piece of an event makes it less promising."""
@@ -280,13 +283,12 @@ class _Judge:
         p, q = in_p / n_p, in_q / n_q
         frequencies = (np.array([p]), np.array([q]))
         z = float(rating(*frequencies, [candidate.order], n_p, n_q)[0, 0])
-        simple = candidate.ends == candidate.region.pieces == 1
-        level = 0.5 if simple and z >= _PLAIN and self._level == _CAUTION else self._level
+        plain = _PLAIN if candidate.ends == 1 else math.sqrt(2.0 * _CHANCES * math.log(self._tried))
+        simple = candidate.region.pieces == 1
+        level = 0.5 if simple and z >= plain and self._level == _CAUTION else self._level
         low = float(betaincinv(in_p, n_p - in_p + 1, level)) if in_p else 0.0
         high = float(betainccinv(in_q + 1, n_q - in_q, level)) if in_q < n_q else 1.0
-        ((far,),), ((error,),) = remoteness(*frequencies, [candidate.order], n_p, n_q, reach=self._aims.reach)
-        # One end is too little to be fitted by much to the outputs that judge it.
-        far += (candidate.ends - 1) * error
+        ((far,),), _ = remoteness(*frequencies, [candidate.order], n_p, n_q, reach=self._aims.reach)
         return Choice(
             candidate=candidate,
             growth=growth_rate(low, high, candidate.order),

@@ -221,7 +221,7 @@ def test_the_standard_error_of_remoteness_by_hand():
         np.testing.assert_allclose(row, s / (factor * q * (1 - q) * math.sqrt(n_q)), rtol=1e-13)
 
 
-def test_a_half_line_is_judged_by_all_outputs_and_an_interval_with_more_doubt():
+def test_a_half_line_is_judged_by_all_outputs():
     rng = np.random.default_rng(0)
     first, second = (encode(rng.normal(shift, size=400), 400) for shift in (1.0, 0.0))
     choice = selection.select(first, second, AIMS)
@@ -230,9 +230,37 @@ def test_a_half_line_is_judged_by_all_outputs_and_an_interval_with_more_doubt():
     if choice.candidate.swapped:
         inside.reverse()
     assert [400 * choice.frequency, 400 * choice.frequency_neighbour] == inside
-    judge = selection._Judge(first, second, AIMS, tried=1)
-    half_line = judge(choice.candidate).remoteness
-    assert half_line < judge(replace(choice.candidate, ends=2)).remoteness
+
+
+def test_an_interval_has_to_rate_the_higher_the_more_are_tried_to_be_taken_for_what_it_looks_like():
+    """Of rating 3.4: no fluke among 30 candidates, as a half-line is none in any case, and one among 60."""
+    first, second = encode(np.arange(400.0), 400), encode(np.arange(0.0, 2000.0, 5.0), 400)
+    aims = Aims(orders=(Order(0.5, 0.0),), reach=0.1, needed=0.001)
+    found = {}
+    for ends, tried in ((1, 30), (1, 60), (2, 30), (2, 60)):
+        judge = selection._Judge(first, second, aims, tried=tried)
+        found[ends, tried] = judge(replace(candidate(40.0), order=aims.orders[0], ends=ends))
+    assert found[1, 30].rating == pytest.approx(3.4, abs=0.1)
+    at_face = selection.growth_rate(40.0 / 400, 8.0 / 400, aims.orders[0])
+    assert found[1, 30].growth == found[1, 60].growth == found[2, 30].growth
+    assert found[1, 30].growth == pytest.approx(at_face, rel=0.2)
+    assert found[2, 60].growth < 0.5 * at_face
+
+
+def test_an_interval_is_the_middle_of_those_that_are_as_good():
+    """Between 6 and 9 in 10 the ratio is one and the same; the best of the sample's intervals is anywhere in there."""
+    rng = np.random.default_rng(3)
+    value = Feature(name="value", values=lambda outputs: outputs.numbers[:, 0])
+    aims = Aims(orders=(Order(0.5, 0.0),), reach=0.05, needed=0.001)
+    ends = []
+    for _ in range(20):
+        second = rng.random(800)
+        first = np.where(rng.random(800) < 0.7, rng.uniform(0.6, 0.9, 800), rng.random(800))
+        intervals = (one for one in region_search._intervals(value, first, second, aims) if not one.swapped)
+        best = max(intervals, key=lambda one: one.rating)
+        ends.append(best.region.event.intervals[0])
+    np.testing.assert_allclose(np.mean(ends, axis=0), [0.6, 0.9], atol=0.02)
+    assert np.std(ends, axis=0).max() < 0.03
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.3, 0.4), (-2.0, 1.5)])
@@ -250,10 +278,10 @@ def test_the_interval_in_which_all_of_the_excess_lies_is_found(low, high):
 
 def test_a_ratio_that_rises_and_falls_again_is_found():
     # A mean over a noisy number of records: a half-line shows it with 2 standard errors, |value| in an interval with
-    # 5.3. Without intervals and absolute values 10 of these 40 seeds find it; with them 23.
+    # 5.3. Without intervals and absolute values 10 of these 40 seeds find it; with them 32.
     [case] = (one for one in AUDITORIUM if one.name == "mean, number noisy in the mean alone")
     results = [
         audit(case.mechanism, *case.pair, epsilon=1.0, alpha=0.05, samples=10_000, seed=seed)
         for seed in range(40)
     ]
-    assert sum(result.verdict is AuditVerdict.VIOLATED for result in results) >= 17
+    assert sum(result.verdict is AuditVerdict.VIOLATED for result in results) >= 25
