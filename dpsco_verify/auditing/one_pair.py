@@ -21,11 +21,11 @@ from dpsco_verify.auditing.conclusion import concluded
 from dpsco_verify.auditing.confirmation import Confirmation, confirm
 from dpsco_verify.auditing.features import user_features
 from dpsco_verify.auditing.mechanism import Caller
-from dpsco_verify.auditing.orders import Aims
+from dpsco_verify.auditing.orders import Aims, rating
 from dpsco_verify.auditing.outputs import Outputs, join
 from dpsco_verify.auditing.raising import skipping_exceptions
 from dpsco_verify.auditing.repeats import repeats, unseen
-from dpsco_verify.auditing.request import SEARCH, AuditRequest
+from dpsco_verify.auditing.request import SEARCH, Z_POWER, AuditRequest
 from dpsco_verify.auditing.result import AuditResult
 from dpsco_verify.auditing.selection import Choice, floating_point_leak, select
 from dpsco_verify.errors import InputError
@@ -41,6 +41,7 @@ MOST_SEARCHED = 200_000
 _FEWEST_SEARCHED = 24
 _MOST_ENTRIES = 1 << 25
 """Numbers that the search keeps a data set, a quarter of a gigabyte: fewer outputs where they are wide."""
+_BEYOND = 3.0
 _LEAK = (
     "as floating-point numbers the outputs break the claim: [{event}] alone shows it; floating_point=True judges them "
     "so, and noise on a fixed grid would fix it"
@@ -128,10 +129,30 @@ def audit_pair(
             result = replace(result, verdict=AuditVerdict.UNDECIDED, unseen=hidden)
     repeated = repeats(*done.outputs)
     notes = [] if repeated is None else [repeated]
+    beyond = _beyond(done.spent[-1][1])
+    notes += [] if beyond is None else [beyond]
     if not request.floating_point and result.verdict is not AuditVerdict.VIOLATED:
         leak = floating_point_leak(*done.outputs, request.aims)
         notes += [] if leak is None else [_LEAK.format(event=leak)]
     return replace(result, notes=tuple(notes)) if notes else result
+
+
+def _beyond(confirmation: Confirmation) -> str | None:
+    """Return a sentence on a test that found nothing, though its event was seen well beyond the claim, or None."""
+    if confirmation.rejected:
+        return None
+    order, counts, n = confirmation.choice.candidate.order, confirmation.counts, confirmation.samples
+    p, q = (counts.n11 + counts.n10) / n, (counts.n11 + counts.n01) / n
+    z = float(rating(np.array([p]), np.array([q]), [order], n, n)[0, 0])
+    if z < _BEYOND:
+        return None
+    wanted = math.sqrt(-2.0 * math.log(confirmation.alpha)) + Z_POWER
+    needed = _samples_for(math.ceil(n * (wanted / z) ** 2))
+    return (
+        f"[{confirmation.choice.candidate.region}] was seen {z:.1f} standard errors beyond the claim, too few for "
+        f"this level; chance shows three in about one of 700 audits of a right mechanism, and about {needed:,} "
+        "outputs a data set would tell"
+    )
 
 
 @dataclass

@@ -29,7 +29,7 @@ SEARCH = 1.0 / 3.0
 """The part of all samples that the choice of the event may use."""
 POWER = 0.9
 _LARGEST_MULTIPLE = 1e300
-_Z_POWER = 1.2816
+Z_POWER = 1.2816
 """The normal quantile of the power."""
 
 
@@ -66,7 +66,7 @@ class AuditRequest:
             )
         fresh = (1.0 - SEARCH) * self.samples
         threshold = math.log(1.0 / self.alpha)
-        reach = (math.sqrt(2.0 * threshold) + _Z_POWER) / math.sqrt(fresh)
+        reach = (math.sqrt(2.0 * threshold) + Z_POWER) / math.sqrt(fresh)
         return Aims(orders, reach, threshold / fresh)
 
     def of_interest(self, order: Order) -> tuple[float, float]:

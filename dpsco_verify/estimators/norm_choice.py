@@ -59,8 +59,8 @@ def private_norm(
     ------
     InputError
         For an ε or q outside its range, or an empty or wrong grid.
-    ValueError
-        As scikit-learn raises it for X of a wrong shape or type.
+    ValueError, TypeError
+        As scikit-learn raises them for X of a wrong shape or type; the latter where it is sparse.
 
     Notes
     -----

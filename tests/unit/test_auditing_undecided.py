@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_verify.auditing import AuditVerdict, audit
+from dpsco_verify.auditing import AuditVerdict, audit, conclusion
 from dpsco_verify.errors import InputError
 from dpsco_verify.privacy.claims import ApproximateDP, GaussianDP
 
@@ -93,3 +93,24 @@ def test_a_claim_that_no_number_of_samples_decides_has_an_answer():
     result = audited(textbook, claim=ApproximateDP(20.0, 1e-5), samples=2000)
     assert result.verdict is AuditVerdict.UNDECIDED
     assert result.samples_needed is None or result.samples_needed < 2**51
+
+
+def test_an_event_that_was_seen_well_beyond_the_claim_is_noted_with_what_would_tell():
+    """Laplace noise for ε = 1.1 against 1: 3.3 standard errors on average, of 5.3 that the level asks for."""
+    few = [audited(laplace(1.1), epsilon=1.0, seed=seed) for seed in range(20)]
+    assert all(result.verdict is AuditVerdict.NOT_VIOLATED for result in few)
+    noted = [note for result in few for note in result.notes if "standard errors beyond the claim" in note]
+    assert len(noted) >= 8
+    needed = [int(note.split("and about ")[1].split(" ")[0].replace(",", "")) for note in noted]
+    assert 15_000 < min(needed) <= max(needed) < 60_000
+    many = [audited(laplace(1.1), epsilon=1.0, samples=max(needed), seed=seed) for seed in range(5)]
+    assert sum(result.verdict is AuditVerdict.VIOLATED for result in many) >= 4
+    assert not any("standard errors" in note for result in many for note in result.notes)
+
+
+def test_at_the_claim_hardly_any_event_is(monkeypatch):
+    """With probability 0.98 at most one of 150 is noted, if it is one of 700."""
+    monkeypatch.setattr(conclusion, "detectable", lambda *_: None)
+    monkeypatch.setattr(conclusion, "pairs_needed", lambda *_, **__: None)
+    results = [audited(laplace(1.0), epsilon=1.0, samples=600, seed=seed) for seed in range(150)]
+    assert sum("standard errors" in note for result in results for note in result.notes) <= 1
