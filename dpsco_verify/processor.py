@@ -31,6 +31,12 @@ _GENERATIONS = {
 }
 """What numba and OpenBLAS call the processors that have these features of numpy's and no more."""
 
+_NUMBA_SWITCHES = frozenset({"NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NUMBA_ENABLE_AVX"})
+"""The variables, or names in `.numba_config.yaml`, by which numba compiles for another processor than LLVM sees."""
+
+_WITHOUT_AVX = frozenset({"corei7-avx", "core-avx-i", "sandybridge", "ivybridge", "nocona"})
+"""What LLVM calls the processors whose AVX numba leaves alone (`numba.core.config`)."""
+
 _OWN = frozenset({"numpy", "scipy"})
 """The folders in which wheels have their libraries: ``numpy.libs``, ``scipy/.dylibs``."""
 
@@ -47,9 +53,8 @@ def processor() -> str:
     its switches honoured; the kernels that numpy's and scipy's BLAS have chosen; and the C library.
     """
     llvm: Any = importlib.import_module("llvmlite.binding")
-    registry: Any = importlib.import_module("numba.core.registry")
     host = f"{llvm.get_host_cpu_name()} {_short_hash(llvm.get_host_cpu_features().flatten())}"
-    _, name, features = registry.cpu_target.target_context.codegen().magic_tuple()
+    name, features = _compiled_for(llvm)
     tunables = os.environ.get("GLIBC_TUNABLES", "")
     parts = [
         f"{platform.machine()} {host}",
@@ -100,6 +105,20 @@ def main(arguments: Sequence[str]) -> int:
             done = subprocess.run(command, env=os.environ | environment, check=False)  # noqa: S603  the user's own
             status = status or done.returncode
     return status
+
+
+def _compiled_for(llvm: Any) -> tuple[str, str]:
+    """Return the processor and the features that numba compiles for.
+
+    It takes as long to load as numpy does, so it is asked only if it is loaded, or if its answer may not be LLVM's.
+    """
+    name: str = llvm.get_host_cpu_name()
+    switched = _NUMBA_SWITCHES & os.environ.keys() or Path(".numba_config.yaml").exists()
+    if "numba" in sys.modules or switched or name in _WITHOUT_AVX:
+        registry: Any = importlib.import_module("numba.core.registry")
+        _, name, features = registry.cpu_target.target_context.codegen().magic_tuple()
+        return name, features
+    return name, llvm.get_host_cpu_features().flatten()
 
 
 def _extensions() -> dict[str, list[str]]:

@@ -13,10 +13,10 @@ import pytest
 import threadpoolctl
 
 from dpsco_verify.execution.environment import environment
-from dpsco_verify.processor import _linear_algebra, levels, main, processor
+from dpsco_verify.processor import _NUMBA_SWITCHES, _linear_algebra, levels, main, processor
 
 SEEN = """
-import json, numpy
+import json, numpy, sys
 from dpsco_verify.execution import WorkUnit
 from dpsco_verify.execution.environment import environment
 from dpsco_verify.processor import processor
@@ -26,6 +26,8 @@ print(json.dumps({
     "processor": processor(),
     "environment": environment(),
     "key": unit_key(WorkUnit(name="unit", function=json.dumps))[0].hex(),
+    "numba is loaded": "numba" in sys.modules,
+    "processor as numba says": (processor.cache_clear(), __import__("numba"), processor())[-1],
 }))
 """
 
@@ -59,6 +61,15 @@ def test_the_store_has_other_keys_on_another_kind_of_processor(what):
     assert here["environment"] == environment()
     for name in ("processor", "environment", "key"):
         assert here[name] != other[name]
+
+
+def test_numba_need_not_be_loaded_to_know_what_it_compiles_for():
+    for switches in ({}, *SWITCHES.values()):
+        found = seen(**switches)
+        assert found["processor as numba says"] == found["processor"]
+    if not _NUMBA_SWITCHES & os.environ.keys():
+        assert not seen()["numba is loaded"]
+    assert seen(**SWITCHES["numba compiles for another"])["numba is loaded"]
 
 
 def test_a_library_that_another_package_loads_changes_nothing(monkeypatch):
