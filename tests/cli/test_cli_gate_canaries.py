@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from dpsco_verify.auditing import audit_canaries
 from dpsco_verify.cli import main
 
 pytest_plugins = ["pytester"]
@@ -26,14 +25,6 @@ def scores(mu, m=800):
     rng = np.random.default_rng(0)
     coins = rng.random(m) < 0.5
     return mu * coins + rng.normal(size=m), coins
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _compiled_before_any_copy():
-    """A gate judges in a copy of this process, which finds there what numba has loaded."""
-    values, coins = scores(0.0, 100)
-    for method in ("one-run-f-dp", "one-run-dp"):
-        audit_canaries(values[coins], values[~coins], epsilon=1.0, delta=1e-5, method=method)
 
 
 def write_csv(path, values, coins):
