@@ -162,7 +162,11 @@ def test_the_nearest_tests_have_the_fewest_imports_between(tmp_path):
         "from dpsco_verify.ledger.installed import installed_ledger\n"
     )
     statement = "dpsco_verify/papers/bassily2014/noisy_sgd_erm/statement.py"
-    assert nearest(statement, tmp_path, list(texts)) == ["tests/unit/test_none.py"]
+    (tmp_path / "tests/cli/test_orders.py").write_text("pkgutil.walk_packages(dpsco_verify.__path__, '')\n")
+    assert nearest(statement, tmp_path, list(texts)) == [
+        "tests/cli/test_orders.py",
+        "tests/unit/test_none.py",
+    ]
 
 
 def test_the_statement_around_a_line():
