@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -16,7 +15,7 @@ from click.testing import CliRunner
 from dpsco_verify.cli import main
 from dpsco_verify.evidence.exit_code import ExitCode
 from dpsco_verify.execution import own_process
-from program import started
+from program import ran, started
 
 MODULE = """
     import ctypes, faulthandler, os, signal, sys
@@ -84,11 +83,6 @@ def one_line(text):
     return len(text.strip().splitlines()) == 1 and "Traceback" not in text
 
 
-def as_a_user(*arguments, **options):
-    program = Path(sys.executable).parent / "dpsco-verify"
-    return subprocess.run([program, *arguments], text=True, check=False, timeout=300, **options)  # noqa: S603  our own
-
-
 # mechanisms that end their process
 
 ENDS = {
@@ -116,11 +110,11 @@ def test_a_mechanism_that_ends_its_process_is_no_verdict(here, name):
 
 
 @pytest.mark.slow
-def test_the_program_says_so_too(here):
-    done = as_a_user("gate", "ends:exits", "--pair", "ends:pair", *QUICK, cwd=here, capture_output=True)
-    assert done.returncode == 70
-    assert done.stdout == ""
-    assert one_line(done.stderr)
+def test_a_process_of_the_program_says_so_too(here):
+    code, out, said = ran("gate", "ends:exits", "--pair", "ends:pair", *QUICK, cwd=here)
+    assert code == 70
+    assert out == ""
+    assert one_line(said)
     assert not (here / "reports").exists()
 
 
