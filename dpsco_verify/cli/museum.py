@@ -47,7 +47,7 @@ fault of the program, and no verdict.
     type=ChoiceOf(Profile),
     default=Profile.STANDARD.value,
     show_default=True,
-    help="quick: the fastest exhibits only; standard and deep: all.",
+    help="quick: the fastest exhibits only, and large controls on fewer outputs; standard and deep: all.",
 )
 @click.option(
     "--select",
