@@ -59,7 +59,7 @@ _MOST_SEARCHED = 500_000
 _ORDERS = tuple(float(epsilon) for epsilon in np.geomspace(0.005, 20.0, 25))
 """Values of ε about which events are sought, with a factor of 1.4 between them."""
 _LARGEST_EPSILON = 60.0
-_DOUBT = 1.0
+_DOUBT = 1.5
 _DOUBT_OF_RARE = 3.0
 """Standard errors of what was seen that are doubted, since the best of many events looks better than it is: more for
 rare events, of which there are more and whose counts are further from normal."""

@@ -2,7 +2,9 @@
 
 The built-in learner is a ridge-penalised logistic regression on the entries, their absolute values and their squares,
 and on the products of entries where there are few; many entries leave the linear discriminant with a diagonal
-covariance. Beside it are what :mod:`dpsco_verify.auditing.marginals` learns from one or two coordinates at a time and
+covariance. Values that are common get a column of their own: what codes "no answer" is no number near the answers. And
+what goes beyond the entries is shrunk by what noise explains of it, so that it costs no power where nothing is in it.
+Beside it are what :mod:`dpsco_verify.auditing.marginals` learns from one or two coordinates at a time and
 :mod:`dpsco_verify.auditing.wide` of many at once. A learner of scikit-learn, gradient boosting, can be asked for
 instead of the regression. However bad a learner, an event on its number keeps the claim, so it costs power only.
 """
@@ -11,12 +13,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from dpsco_verify.arrays import FloatArray
+from dpsco_verify.arrays import BoolArray, FloatArray
 from dpsco_verify.auditing.features import Feature, entries
 from dpsco_verify.auditing.marginals import marginal_features
 from dpsco_verify.auditing.outputs import Outputs
@@ -27,6 +29,10 @@ CLASSIFIERS = ("built-in", "boosting", "none")
 
 _MOST_COLUMNS = 120
 _MOST_FOR_PRODUCTS = 8
+_ROWS_FOR_ATOMS = 4096
+_SHARE_OF_AN_ATOM = 0.02
+_MOST_ATOMS = 4
+"""A coordinate with more common values than these is a number like others."""
 _NEWTON_STEPS = 8
 _CONVERGED = 1e-4
 _ROWS_FOR_A_START = 20_000
@@ -36,10 +42,16 @@ _LARGEST = 30.0
 
 @dataclass(frozen=True)
 class _Columns:
-    """The learner's columns: entries centred and scaled, their absolute values, squares and products."""
+    """The learner's columns: entries centred and scaled, and whether they are one of their coordinate's atoms.
+
+    Where entries are no number, or an atom beside other numbers, the first are 0. With `powers` there are further
+    columns, the absolute values and squares of the coordinates that are `continuous`, and products of few coordinates.
+    """
 
     centre: FloatArray
     scale: FloatArray
+    atoms: tuple[tuple[int, float], ...]
+    continuous: BoolArray
     powers: bool
 
     def __call__(self, outputs: Outputs) -> FloatArray:
@@ -48,14 +60,25 @@ class _Columns:
         with np.errstate(invalid="ignore", over="ignore"):
             z = np.clip((numbers - self.centre) / self.scale, -_LARGEST, _LARGEST)
         z[np.isnan(z)] = 0.0
-        if not self.powers:
-            return z
-        parts = [z, np.abs(z), np.minimum(z**2, _LARGEST)]
-        if 1 < width <= _MOST_FOR_PRODUCTS:
-            parts.append(
-                np.stack([z[:, i] * z[:, j] for i, j in itertools.combinations(range(width), 2)], axis=1)
-            )
+        inside = np.empty((len(z), len(self.atoms)))
+        for k, (j, atom) in enumerate(self.atoms):
+            there = np.isnan(numbers[:, j]) if np.isnan(atom) else numbers[:, j] == atom
+            inside[:, k] = there
+            if self.continuous[j]:
+                z[there, j] = 0.0
+        parts = [z, inside]
+        if self.powers:
+            smooth = z if self.continuous.all() else z[:, self.continuous]
+            parts += [np.abs(smooth), np.minimum(smooth**2, _LARGEST)]
+            if 1 < width <= _MOST_FOR_PRODUCTS:
+                products = [z[:, i] * z[:, j] for i, j in itertools.combinations(range(width), 2)]
+                parts.append(np.stack(products, axis=1))
         return np.concatenate(parts, axis=1)
+
+    @property
+    def first(self) -> int:
+        """How many columns there are without powers."""
+        return self.centre.size + len(self.atoms)
 
 
 @dataclass(frozen=True)
@@ -108,24 +131,61 @@ def _classifier(first: Outputs, second: Outputs, width: int, *, boosted: bool) -
         labels = np.repeat([1, 0], [len(a), len(b)])
         model = HistGradientBoostingClassifier(max_iter=60, early_stopping=False, random_state=0)
         return _Boosted(columns, model.fit(np.concatenate([a, b]), labels))
-    return _Linear(columns, _logistic(a, b) if a.shape[1] <= 2 * _MOST_COLUMNS else _diagonal(a, b))
+    if a.shape[1] > 2 * _MOST_COLUMNS:
+        return _Linear(columns, _diagonal(a, b))
+    weights = _shrunk(*_logistic(a, b), columns.first)
+    if not weights[columns.first :].any():
+        return _Linear(replace(columns, powers=False), weights[: columns.first])
+    return _Linear(columns, weights)
 
 
 def _columns(first: Outputs, second: Outputs, width: int, *, powers: bool) -> _Columns:
-    table = np.zeros((first.size + second.size, width))
+    table = np.full((first.size + second.size, width), np.nan)
     table[: first.size, : first.width] = first.numbers
     table[first.size :, : second.width] = second.numbers
-    table = np.where(np.isfinite(table), table, 0.0)
+    atoms: list[tuple[int, float]] = []
+    continuous = np.ones(width, dtype=np.bool_)
+    if powers:
+        every = max(len(table) // _ROWS_FOR_ATOMS, 1)
+        for j in range(width):
+            values, discrete = _atoms(table[::every, j])
+            continuous[j] = not discrete
+            atoms += [(j, value) for value in values]
+            if not discrete:
+                table[np.isin(table[:, j], values), j] = np.nan
+    hidden = ~np.isfinite(table)
+    if hidden.any():
+        table[hidden] = np.nan
+        table[:, hidden.all(axis=0)] = 0.0
+    middle = np.nanmedian if hidden.any() else np.median
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        centre = np.median(table, axis=0)
-        spread = np.median(np.abs(table - centre), axis=0)
-        deviation = table.std(axis=0)
+        centre = middle(table, axis=0)
+        spread = middle(np.abs(table - centre), axis=0)
+        deviation = np.nanstd(table, axis=0)
     scale = np.where(spread > 0, spread, np.where(deviation > 0, deviation, 1.0))
-    return _Columns(centre, scale, powers)
+    return _Columns(centre, scale, tuple(atoms), continuous, powers)
 
 
-def _logistic(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return the weights of a ridge-penalised logistic regression, by Newton's method; the intercept is dropped."""
+def _atoms(values: FloatArray) -> tuple[list[float], bool]:
+    """Return the values of a coordinate that need columns of their own, and whether there are no others.
+
+    Of discrete values two need none: one is what the others are compared with, and one is told by the number itself.
+    """
+    seen, counts = np.unique(values, return_counts=True)
+    common = seen[counts >= _SHARE_OF_AN_ATOM * values.size]
+    if common.size > _MOST_ATOMS:
+        return [], False
+    if counts[np.isin(seen, common)].sum() == values.size:
+        numbers = common[~np.isnan(common)]
+        return [*numbers[1:-1].tolist(), *common[np.isnan(common)].tolist()], True
+    return common.tolist(), False
+
+
+def _logistic(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the weights of a ridge-penalised logistic regression, by Newton's method, and the curvature there.
+
+    The last are the intercept's.
+    """
     x = np.concatenate([a, b])
     x = np.concatenate([x, np.ones((len(x), 1))], axis=1)
     y = np.repeat([1.0, 0.0], [len(a), len(b)])
@@ -133,20 +193,41 @@ def _logistic(a: FloatArray, b: FloatArray) -> FloatArray:
     every = max(len(x) // _ROWS_FOR_A_START, 1)
     weights = np.zeros(x.shape[1])
     for _ in range(_NEWTON_STEPS):
-        step = _newton_step(x[::every], y[::every], weights)
+        step, curvature = _newton_step(x[::every], y[::every], weights)
         weights += step
         if np.abs(step).max() < _CONVERGED:
             break
     if every > 1:
-        weights += _newton_step(x, y, weights)
-    return weights[:-1]
+        step, curvature = _newton_step(x, y, weights)
+        weights += step
+    return weights, curvature
 
 
-def _newton_step(x: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
+def _newton_step(x: FloatArray, y: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     probability = 1.0 / (1.0 + np.exp(-np.clip(x @ weights, -_LARGEST, _LARGEST)))
     slope = x.T @ (y - probability) - _RIDGE * weights
     curvature = (x * (probability * (1 - probability))[:, np.newaxis]).T @ x + _RIDGE * np.eye(x.shape[1])
-    return np.asarray(np.linalg.solve(curvature, slope))
+    return np.asarray(np.linalg.solve(curvature, slope)), curvature
+
+
+def _shrunk(weights: FloatArray, curvature: FloatArray, first: int) -> FloatArray:
+    """Return the weights without the intercept's, those after the first ones shrunk by what of them noise explains.
+
+    As James and Stein shrink, by the ratio of their number and their squared distance from 0 in standard errors; the
+    others are refitted to that.
+    """
+    rest = np.arange(first, weights.size - 1)
+    kept = np.append(np.arange(first), weights.size - 1)
+    if rest.size == 0:
+        return weights[:-1]
+    explained = np.linalg.solve(curvature[np.ix_(kept, kept)], curvature[np.ix_(kept, rest)])
+    information = curvature[np.ix_(rest, rest)] - curvature[np.ix_(rest, kept)] @ explained
+    statistic = float(weights[rest] @ information @ weights[rest])
+    part = max(0.0, 1.0 - rest.size / max(statistic, 1e-300))
+    shrunk = np.empty_like(weights)
+    shrunk[rest] = part * weights[rest]
+    shrunk[kept] = weights[kept] + explained @ ((1.0 - part) * weights[rest])
+    return shrunk[:-1]
 
 
 def _diagonal(a: FloatArray, b: FloatArray) -> FloatArray:

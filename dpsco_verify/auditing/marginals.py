@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,13 +80,13 @@ def marginal_features(first: Outputs, second: Outputs) -> Iterator[Feature]:
         yield Feature(
             name=f"learned log-likelihood ratio, {words} independent", values=_OfNumbers(few, view, product)
         )
-        pooled = _pooled(*seen)
+        alike = _Alike.of(*seen, width, view)
         yield Feature(
-            name=f"learned log-likelihood ratio, {words} alike", values=_OfNumbers(width, view, pooled)
+            name=f"learned log-likelihood ratio, {words} alike", values=_Additive(alike, alike.logs)
         )
         yield Feature(
             name=f"learned sum of likelihood ratios, {words} alike",
-            values=_OfNumbers(width, view, _Additive(pooled.edges, np.exp(pooled.scores))),
+            values=_Additive(alike, np.exp(alike.logs)),
         )
     chain = _chain(a[:, :few], b[:, :few])
     yield Feature(
@@ -170,22 +171,40 @@ def _counted(cells: NDArray[Any], number: int) -> FloatArray:
     return np.bincount(cells.ravel(), minlength=number).astype(np.float64)
 
 
+@dataclass(frozen=True, eq=False)
+class _Alike:
+    """Cells that are the same for all coordinates, and their log ratios."""
+
+    width: int
+    view: View
+    edges: FloatArray
+    logs: FloatArray
+    found: WeakKeyDictionary[Outputs, CellArray]
+
+    @classmethod
+    def of(cls, a: FloatArray, b: FloatArray, width: int, view: View) -> _Alike:
+        """Learn them from what is viewed of both."""
+        rows = max(_MOST_VALUES // 8 // a.shape[1], 64)
+        edges = _edges(np.concatenate([a[:rows].ravel(), b[:rows].ravel()]), _POOLED_CELLS)
+        counts = (_counted(_cells(edges, x), edges.size + 2) for x in (a, b))
+        return cls(width, view, edges, _log_ratios(*counts), WeakKeyDictionary())
+
+    def cells(self, outputs: Outputs) -> CellArray:
+        """Return the cells of all entries; they are kept, for two features ask for them."""
+        if outputs not in self.found:
+            self.found[outputs] = _cells(self.edges, self.view(entries(outputs, self.width)))
+        return self.found[outputs]
+
+
 @dataclass(frozen=True)
 class _Additive:
     """The sum over all coordinates of one score."""
 
-    edges: FloatArray
+    alike: _Alike
     scores: FloatArray
 
-    def __call__(self, numbers: FloatArray) -> FloatArray:
-        return np.asarray(self.scores[_cells(self.edges, numbers)].sum(axis=1))
-
-
-def _pooled(a: FloatArray, b: FloatArray) -> _Additive:
-    rows = max(_MOST_VALUES // 8 // a.shape[1], 64)
-    edges = _edges(np.concatenate([a[:rows].ravel(), b[:rows].ravel()]), _POOLED_CELLS)
-    counts = (_counted(_cells(edges, x), edges.size + 2) for x in (a, b))
-    return _Additive(edges, _log_ratios(*counts))
+    def __call__(self, outputs: Outputs) -> FloatArray:
+        return np.asarray(self.scores[self.alike.cells(outputs)].sum(axis=1))
 
 
 @dataclass(frozen=True)

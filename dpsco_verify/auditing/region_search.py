@@ -7,8 +7,12 @@ likelihood ratios, best first (Neyman and Pearson).
 from __future__ import annotations
 
 import math
+<<<<<<< Updated upstream
 from collections.abc import Callable
 from dataclasses import replace
+=======
+from dataclasses import dataclass, replace
+>>>>>>> Stashed changes
 
 import numpy as np
 
@@ -89,24 +93,46 @@ def feature_candidates(
     `fitted` to no more of the search's outputs than the feature is. Unions of cells are built from the first part of
     the values, `built_from`, alone.
     """
-    part_a, part_b = first[: int(built_from * first.size)], second[: int(built_from * second.size)]
-    found = _half_lines(feature, first, second, aims)
+    all_of_it = _Values.of(first, second)
+    found = _half_lines(feature, all_of_it, aims)
     best: dict[tuple[bool, Order], float] = {}
     for one in found:
         best[one.swapped, one.order] = max(one.rating, best.get((one.swapped, one.order), 0.0))
     # Of events that are as good up to the noise the simplest is the best.
     found += [
         one
-        for one in _intervals(feature, first, second, aims)
+        for one in _intervals(feature, all_of_it, aims)
         if one.rating > best.get((one.swapped, one.order), 0.0) + _NOISE
     ]
-    return [replace(one, fitted=fitted) for one in found] + _unions(feature, part_a, part_b, aims)
+    if built_from < 1.0:
+        part = _Values.of(first[: int(built_from * first.size)], second[: int(built_from * second.size)])
+    else:
+        part = all_of_it
+    return [replace(one, fitted=fitted) for one in found] + _unions(feature, part, aims)
 
 
-def _half_lines(feature: Feature, first: FloatArray, second: FloatArray, aims: Aims) -> list[Candidate]:
-    n_a, n_b = first.size, second.size
-    a, b = sorted_values(first), sorted_values(second)
-    pooled = _distinct(np.concatenate([a, b]))
+@dataclass(frozen=True)
+class _Values:
+    """A feature's values on both data sets, and all together, in increasing order without NaN; among how many outputs.
+
+    They are sorted once for all that is sought among them.
+    """
+
+    a: FloatArray
+    b: FloatArray
+    pooled: FloatArray
+    n_a: int
+    n_b: int
+
+    @classmethod
+    def of(cls, first: FloatArray, second: FloatArray) -> _Values:
+        a, b = sorted_values(first), sorted_values(second)
+        return cls(a, b, np.sort(np.concatenate([a, b])), first.size, second.size)
+
+
+def _half_lines(feature: Feature, values: _Values, aims: Aims) -> list[Candidate]:
+    a, b, n_a, n_b = values.a, values.b, values.n_a, values.n_b
+    pooled = _distinct(values.pooled)
     found: list[Candidate] = []
     if pooled.size == 0 or (pooled.size == 1 and a.size == n_a and b.size == n_b):
         return found
@@ -126,11 +152,15 @@ def _half_lines(feature: Feature, first: FloatArray, second: FloatArray, aims: A
     return found
 
 
-def _intervals(feature: Feature, first: FloatArray, second: FloatArray, aims: Aims) -> list[Candidate]:
+def _intervals(feature: Feature, values: _Values, aims: Aims) -> list[Candidate]:
     """Return the best intervals between quantiles: what a ratio that rises and falls again asks for."""
+<<<<<<< Updated upstream
     a, b = sorted_values(first), sorted_values(second)
     most = _CELLS if len(aims.orders) == 1 else _CELLS_OF_A_CURVE
     cuts = _quantiles(np.concatenate([a, b]), most) if a.size + b.size else np.empty(0)
+=======
+    cuts = _quantiles(values.pooled, _INTERVAL_CELLS) if values.pooled.size else np.empty(0)
+>>>>>>> Stashed changes
     found: list[Candidate] = []
     if cuts.size < 3:
         return found
@@ -144,31 +174,35 @@ def _intervals(feature: Feature, first: FloatArray, second: FloatArray, aims: Ai
         return int(np.flatnonzero((low == ends[0]) & (high == ends[1]))[0])
 
     inside = []
-    for values, size in ((a, first.size), (b, second.size)):
-        below = np.searchsorted(values, cuts) / size
+    for ordered, size in ((values.a, values.n_a), (values.b, values.n_b)):
+        below = np.searchsorted(ordered, cuts) / size
         inside.append(below[high] - below[low])
     for swapped in (False, True):
         p, q = reversed(inside) if swapped else inside
+<<<<<<< Updated upstream
         n_p, n_q = (second.size, first.size) if swapped else (first.size, second.size)
         for z, far, best, order in _best(p, q, aims, n_p, n_q, middle=middle):
+=======
+        n_p, n_q = (values.n_b, values.n_a) if swapped else (values.n_a, values.n_b)
+        for z, far, best, order in _best(p, q, aims, n_p, n_q, middle=False):
+>>>>>>> Stashed changes
             event = Event(((float(cuts[low[best]]), float(cuts[high[best]])),))
             found.append(Candidate(FeatureRegion(feature, event), swapped, order, z, far, ends=2))
     return found
 
 
-def _unions(feature: Feature, first: FloatArray, second: FloatArray, aims: Aims) -> list[Candidate]:
-    a, b = sorted_values(first), sorted_values(second)
-    pooled = np.concatenate([a, b])
+def _unions(feature: Feature, values: _Values, aims: Aims) -> list[Candidate]:
+    a, b = values.a, values.b
     found: list[Candidate] = []
-    if pooled.size == 0:
+    if values.pooled.size == 0:
         return found
-    cells = _distinct(pooled)
+    cells = _distinct(values.pooled)
     if cells.size > _CELLS:
-        cells = _quantiles(pooled)
+        cells = _quantiles(values.pooled)
     count_a = np.diff(np.searchsorted(a, cells), append=a.size).astype(np.float64)
     count_b = np.diff(np.searchsorted(b, cells), append=b.size).astype(np.float64)
     for swapped in (False, True):
-        n_p, n_q = (second.size, first.size) if swapped else (first.size, second.size)
+        n_p, n_q = (values.n_b, values.n_a) if swapped else (values.n_a, values.n_b)
         p, q = (count_b, count_a) if swapped else (count_a, count_b)
         for z, far, chosen, order in best_unions(p, q, aims, n_p, n_q):
             region = FeatureRegion(feature, _union(cells, chosen))
@@ -176,16 +210,15 @@ def _unions(feature: Feature, first: FloatArray, second: FloatArray, aims: Aims)
     return found
 
 
-def _distinct(values: FloatArray) -> FloatArray:
-    """Return what occurs among the values, in order; numpy's own search is by hashing, which takes longer."""
-    ordered = np.sort(values)
+def _distinct(ordered: FloatArray) -> FloatArray:
+    """Return what occurs among the values, which are in order; numpy's own search sorts or hashes them."""
     return np.asarray(ordered[np.append(True, ordered[1:] != ordered[:-1])]) if ordered.size else ordered
 
 
-def atom_candidates(first: Outputs, second: Outputs, aims: Aims, examples: Outputs) -> list[Candidate]:
+def atom_candidates(first: Outputs, second: Outputs, aims: Aims) -> list[Candidate]:
     """Return the best sets of exact outputs among those that occur several times, for both directions.
 
-    What is not such an output is one further cell. `examples` holds the outputs of both, to show them.
+    What is not such an output is one further cell.
     """
     values, where, counts = np.unique(
         np.concatenate([first.fingerprints, second.fingerprints]), return_index=True, return_counts=True
@@ -206,7 +239,8 @@ def atom_candidates(first: Outputs, second: Outputs, aims: Aims, examples: Outpu
             members = np.setdiff1d(np.arange(atoms.size), chosen) if negated else np.sort(chosen)
             if members.size == 0:
                 continue
-            shown = tuple(examples.shown(int(where[kept[m]])) for m in members[:4])
+            at = (int(where[kept[m]]) for m in members[:4])
+            shown = tuple(first.shown(i) if i < first.size else second.shown(i - first.size) for i in at)
             shown += ("…",) * (members.size - len(shown))
             found.append(Candidate(AtomsRegion(atoms[members], shown, negated), swapped, order, z, far))
     return found
@@ -239,11 +273,9 @@ def _thinned(values: FloatArray) -> FloatArray:
     return np.asarray(values[np.unique(np.concatenate([ends, between, values.size - 1 - ends]))])
 
 
-def _quantiles(values: FloatArray, cells: int = _CELLS) -> FloatArray:
-    """Return the lower ends of cells that hold equal parts of `values`, in increasing order."""
-    ordered = np.sort(values)
-    ends = ordered[(np.arange(cells) * ordered.size) // cells]
-    return np.unique(ends)
+def _quantiles(ordered: FloatArray, cells: int = _CELLS) -> FloatArray:
+    """Return the lower ends of cells that hold equal parts of the values; both are in increasing order."""
+    return _distinct(ordered[(np.arange(cells) * ordered.size) // cells])
 
 
 def _union(cells: FloatArray, chosen: IntArray) -> Event:

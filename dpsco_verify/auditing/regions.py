@@ -101,6 +101,11 @@ class Candidate:
     fitted: float = 0.5
     ends: int = 1
 
+    @property
+    def is_simple(self) -> bool:
+        """Whether it is of one piece with one end, which is too little to be fitted by much to any outputs."""
+        return self.ends == self.region.pieces == 1
+
 
 def finite(values: FloatArray) -> FloatArray:
     """Return the values with ±∞ moved to the largest doubles, so that half-open intervals hold them; NaN stays."""

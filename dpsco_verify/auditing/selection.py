@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from dpsco_verify.execution.threads import one_thread_of_linear_algebra
 from dpsco_verify.inference.bets import bet_fractions, log_factors
 
 _FINALISTS = 24
-_FINALISTS_OF_AN_ORDER = 6
+_FINALISTS_OF_AN_ORDER = 5
 _MOST_BUILT = 200_000
 _MOST_CUT = 100_000
 _MOST_ENTRIES = 1 << 21
@@ -110,7 +111,7 @@ def select(
     """
     build, _ = _cut(first, second, 1 / 2)
     sample = join(*build)
-    candidates = atom_candidates(*build, aims, sample) + label_candidates(*build, aims)
+    candidates = atom_candidates(*build, aims) + label_candidates(*build, aims)
     for feature in _given(sample, extra_features, log_ratio, floating_point=floating_point):
         values = feature.values(first), feature.values(second)
         candidates += feature_candidates(feature, *values, aims, fitted=0.0)
@@ -175,10 +176,10 @@ def select_largest(
     learn, cut = _cut(*known, 1 / 2)
     build = known[0].take(slice(0, _MOST_BUILT)), known[1].take(slice(0, _MOST_BUILT))
     cut = cut[0].take(slice(0, _MOST_CUT)), cut[1].take(slice(0, _MOST_CUT))
-    sample = join(*build)
-    candidates = atom_candidates(*build, aims, sample) + label_candidates(*build, aims)
-    rows = slice(0, max(_MOST_ENTRIES // max(sample.width, 1), 1))
+    candidates = atom_candidates(*build, aims) + label_candidates(*build, aims)
+    rows = slice(0, max(_MOST_ENTRIES // max(build[0].width, build[1].width, 1), 1))
     given = build[0].take(rows), build[1].take(rows)
+    sample = join(*given)
     for feature in _given(sample, extra_features, log_ratio, floating_point=floating_point):
         values = feature.values(given[0]), feature.values(given[1])
         candidates += feature_candidates(feature, *values, aims, built_from=1.0)
@@ -187,7 +188,10 @@ def select_largest(
     finalists: list[Candidate] = []
     for order in aims.orders:
         of_order = sorted((c for c in candidates if c.order == order), key=lambda c: -c.rating)
-        finalists += of_order[:_FINALISTS_OF_AN_ORDER]
+        # What is made of many pieces looks better where it was built than it is, and must crowd out no half-line.
+        for simple in (True, False):
+            of_kind = (c for c in of_order if c.is_simple is simple)
+            finalists += itertools.islice(of_kind, _FINALISTS_OF_AN_ORDER)
     return max(
         map(judge, finalists),
         key=lambda choice: promise(choice.frequency, choice.frequency_neighbour, rest[0].size),
@@ -283,9 +287,13 @@ class _Judge:
         p, q = in_p / n_p, in_q / n_q
         frequencies = (np.array([p]), np.array([q]))
         z = float(rating(*frequencies, [candidate.order], n_p, n_q)[0, 0])
+<<<<<<< Updated upstream
         plain = _PLAIN if candidate.ends == 1 else math.sqrt(2.0 * _CHANCES * math.log(self._tried))
         simple = candidate.region.pieces == 1
         level = 0.5 if simple and z >= plain and self._level == _CAUTION else self._level
+=======
+        level = 0.5 if candidate.is_simple and z >= _PLAIN and self._level == _CAUTION else self._level
+>>>>>>> Stashed changes
         low = float(betaincinv(in_p, n_p - in_p + 1, level)) if in_p else 0.0
         high = float(betainccinv(in_q + 1, n_q - in_q, level)) if in_q < n_q else 1.0
         ((far,),), _ = remoteness(*frequencies, [candidate.order], n_p, n_q, reach=self._aims.reach)

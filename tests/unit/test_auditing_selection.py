@@ -83,7 +83,7 @@ def seen(monkeypatch):
         def __call__(self, candidate):
             return choice(growth=0.0, remoteness=0.0)
 
-    def atom_candidates(first, second, aims, examples):
+    def atom_candidates(first, second, aims):
         found.atoms += ranges(first, second)
         return [candidate(1.0)]
 
@@ -119,6 +119,23 @@ def test_so_it_is_where_the_largest_violation_is_sought(seen):
     assert seen.cut == [[(10, 20), (20, 40)]]
     assert seen.judged == [(20, 40), (40, 80)]
     assert seen.fitted == {False: {0.5}, True: {0.5}}
+
+
+def test_events_of_many_pieces_crowd_no_half_line_out(seen, monkeypatch):
+    # They look better where they were built: unions of 64 cells of pure noise by six standard errors.
+    made = [replace(candidate(float(k), pieces=9), rating=9.0) for k in range(2, 40)]
+    made.append(replace(candidate(1.0), rating=3.0))
+    judged = []
+
+    def judge(one):
+        judged.append(one.region.end)
+        return replace(choice(growth=0.0, remoteness=0.0), candidate=one, frequency=1.0 / one.region.end)
+
+    monkeypatch.setattr(selection, "_Judge", lambda *_, tried: judge)
+    monkeypatch.setattr(selection, "atom_candidates", lambda *_: made)
+    best = selection.select_largest(counted(8), counted(8), AIMS, lambda p, q, size: p)
+    assert best.candidate.region.end == 1.0
+    assert len(judged) < 10
 
 
 def test_growth_counts_from_what_is_needed_and_below_it_remoteness(seen, monkeypatch):
@@ -270,7 +287,10 @@ def test_the_interval_in_which_all_of_the_excess_lies_is_found(low, high):
     first = np.concatenate([outside[:3000], rng.uniform(low, high, 1000)])
     value = Feature(name="value", values=lambda outputs: outputs.numbers[:, 0])
     aims = Aims(orders=(Order(0.0, 0.0),), reach=0.05, needed=0.01)
-    best = max(region_search._intervals(value, first, outside, aims), key=lambda one: one.rating)
+    best = max(
+        region_search._intervals(value, region_search._Values.of(first, outside), aims),
+        key=lambda one: one.rating,
+    )
     [(start, end)] = best.region.event.intervals
     assert not best.swapped
     np.testing.assert_allclose([start, end], [low, high], atol=0.25)  # a cell of 40 holds at most 0.2
