@@ -7,12 +7,8 @@ likelihood ratios, best first (Neyman and Pearson).
 from __future__ import annotations
 
 import math
-<<<<<<< Updated upstream
 from collections.abc import Callable
-from dataclasses import replace
-=======
 from dataclasses import dataclass, replace
->>>>>>> Stashed changes
 
 import numpy as np
 
@@ -154,13 +150,8 @@ def _half_lines(feature: Feature, values: _Values, aims: Aims) -> list[Candidate
 
 def _intervals(feature: Feature, values: _Values, aims: Aims) -> list[Candidate]:
     """Return the best intervals between quantiles: what a ratio that rises and falls again asks for."""
-<<<<<<< Updated upstream
-    a, b = sorted_values(first), sorted_values(second)
     most = _CELLS if len(aims.orders) == 1 else _CELLS_OF_A_CURVE
-    cuts = _quantiles(np.concatenate([a, b]), most) if a.size + b.size else np.empty(0)
-=======
-    cuts = _quantiles(values.pooled, _INTERVAL_CELLS) if values.pooled.size else np.empty(0)
->>>>>>> Stashed changes
+    cuts = _quantiles(values.pooled, most) if values.pooled.size else np.empty(0)
     found: list[Candidate] = []
     if cuts.size < 3:
         return found
@@ -179,13 +170,8 @@ def _intervals(feature: Feature, values: _Values, aims: Aims) -> list[Candidate]
         inside.append(below[high] - below[low])
     for swapped in (False, True):
         p, q = reversed(inside) if swapped else inside
-<<<<<<< Updated upstream
-        n_p, n_q = (second.size, first.size) if swapped else (first.size, second.size)
-        for z, far, best, order in _best(p, q, aims, n_p, n_q, middle=middle):
-=======
         n_p, n_q = (values.n_b, values.n_a) if swapped else (values.n_a, values.n_b)
-        for z, far, best, order in _best(p, q, aims, n_p, n_q, middle=False):
->>>>>>> Stashed changes
+        for z, far, best, order in _best(p, q, aims, n_p, n_q, middle=middle):
             event = Event(((float(cuts[low[best]]), float(cuts[high[best]])),))
             found.append(Candidate(FeatureRegion(feature, event), swapped, order, z, far, ends=2))
     return found

@@ -287,13 +287,9 @@ class _Judge:
         p, q = in_p / n_p, in_q / n_q
         frequencies = (np.array([p]), np.array([q]))
         z = float(rating(*frequencies, [candidate.order], n_p, n_q)[0, 0])
-<<<<<<< Updated upstream
         plain = _PLAIN if candidate.ends == 1 else math.sqrt(2.0 * _CHANCES * math.log(self._tried))
         simple = candidate.region.pieces == 1
         level = 0.5 if simple and z >= plain and self._level == _CAUTION else self._level
-=======
-        level = 0.5 if candidate.is_simple and z >= _PLAIN and self._level == _CAUTION else self._level
->>>>>>> Stashed changes
         low = float(betaincinv(in_p, n_p - in_p + 1, level)) if in_p else 0.0
         high = float(betainccinv(in_q + 1, n_q - in_q, level)) if in_q < n_q else 1.0
         ((far,),), _ = remoteness(*frequencies, [candidate.order], n_p, n_q, reach=self._aims.reach)

@@ -273,7 +273,11 @@ def test_an_interval_is_the_middle_of_those_that_are_as_good():
     for _ in range(20):
         second = rng.random(800)
         first = np.where(rng.random(800) < 0.7, rng.uniform(0.6, 0.9, 800), rng.random(800))
-        intervals = (one for one in region_search._intervals(value, first, second, aims) if not one.swapped)
+        intervals = (
+            one
+            for one in region_search._intervals(value, region_search._Values.of(first, second), aims)
+            if not one.swapped
+        )
         best = max(intervals, key=lambda one: one.rating)
         ends.append(best.region.event.intervals[0])
     np.testing.assert_allclose(np.mean(ends, axis=0), [0.6, 0.9], atol=0.02)
