@@ -147,7 +147,7 @@ class Reach:
         return [part for _, part in parts]
 
 
-_EVERYTHING = "walk_packages(dpsco_verify.__path__"  # what a test of all modules has
+EVERYTHING = "walk_packages(dpsco_verify.__path__"  # what a test of all modules has
 _LEVELS = ("unit", "property", "report", "contract", "cli", "statistical")  # from what is usually quick
 
 
@@ -164,7 +164,7 @@ def nearest(path: str, root: Path, tests: list[str]) -> list[str]:
     found: list[tuple[int, int, int, str]] = []
     for name in tests:
         text = (root / name).read_text(encoding="utf-8")
-        imported = {module} if _EVERYTHING in text else _imported(text) & distances.keys()
+        imported = {module} if EVERYTHING in text else _imported(text) & distances.keys()
         if imported:
             like = len(words & set(Path(name).stem.split("_")))
             level = _LEVELS.index(name.split("/")[1])

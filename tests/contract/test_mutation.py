@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from mutation.mutants import Equivalent, Mutant, behaviour, difference, equivalents
-from mutation.reach import Reached, nearest, statement_of
+from mutation.reach import EVERYTHING, Reached, nearest, statement_of
 from mutation.report import score, table
 from mutation.tree import BOTH, EVERYDAY, NO_TESTS, Tree, import_others
 from mutation.trial import Depth, Outcome, Part, Result, run
@@ -162,7 +162,7 @@ def test_the_nearest_tests_have_the_fewest_imports_between(tmp_path):
         "from dpsco_verify.ledger.installed import installed_ledger\n"
     )
     statement = "dpsco_verify/papers/bassily2014/noisy_sgd_erm/statement.py"
-    (tmp_path / "tests/cli/test_orders.py").write_text("pkgutil.walk_packages(dpsco_verify.__path__, '')\n")
+    (tmp_path / "tests/cli/test_orders.py").write_text(f"{EVERYTHING})")
     assert nearest(statement, tmp_path, list(texts)) == [
         "tests/cli/test_orders.py",
         "tests/unit/test_none.py",
