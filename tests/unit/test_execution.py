@@ -14,6 +14,7 @@ from dpsco_verify.execution import (
     SerialExecutor,
     WorkUnit,
     execute,
+    executing,
     make_executor,
 )
 
@@ -163,3 +164,27 @@ def test_what_does_not_go_together_is_refused(choice, words):
 def test_a_number_of_jobs_is_a_choice():
     with make_executor(1) as executor:
         assert isinstance(executor, SerialExecutor)
+
+
+@pytest.mark.parametrize(
+    ("kind", "ours", "is_compared"),
+    [("cluster", False, True), ("cluster", True, False), ("pool", False, False)],
+)
+def test_only_workers_that_others_started_are_asked_which_files_they_have_loaded(
+    monkeypatch, kind, ours, is_compared
+):
+    asked = []
+
+    class Cluster(executing.ClusterExecutor):
+        def __init__(self):
+            self.ours = ours
+
+        def submit(self, *call):
+            asked.append(call)
+
+    class Pool(ThreadPoolExecutor):
+        submit = Cluster.submit
+
+    monkeypatch.setattr(executing, "environment", lambda: "what is loaded here")
+    executing._submit(Cluster() if kind == "cluster" else Pool(1), "a unit")
+    assert asked == [(executing.perform_in_worker, "a unit", "what is loaded here" if is_compared else None)]
