@@ -14,11 +14,11 @@ from dpsco_verify.guarantees.optimiser.laws import (
     Accepted,
     Law,
     judge_invariance,
-    judge_privacy,
     judge_seed,
     sizes_accepted,
 )
 from dpsco_verify.guarantees.optimiser.neighbours import Instances, candidates
+from dpsco_verify.guarantees.optimiser.privacy import judge_privacy
 from dpsco_verify.guarantees.optimiser.report import Trial
 from dpsco_verify.guarantees.optimiser.risk import Instance, Runs, judge_in_set, judge_risk, pilot, worst
 from dpsco_verify.guarantees.result import GuaranteeResult
