@@ -115,6 +115,7 @@ def witness(**changes):
         ({"delta": "1"}, "outside"),
         ({"mu": "20"}, "mu/batch_size is outside"),
         ({"mu": "0"}, "mu/batch_size is outside"),
+        ({"mu": "1/1000000001"}, "mu/batch_size is outside"),
         ({"epsilon": "-1"}, "epsilon is outside"),
         ({"epsilon": "1000"}, "epsilon is outside"),
         ({"theta": "0"}, "is outside"),
