@@ -79,8 +79,8 @@ def audit(
     pairs
         a list of pairs, which share the level equally and of which the first violation ends the audit; or a Hypothesis
         strategy of pairs, which is searched for the worst one; that is shrunk, and judged on fresh samples; or a
-        function ``pairs(rng)`` that draws one pair, of which many are drawn, and the worst is judged as it is. Equal
-        data sets that are drawn are passed over.
+        function ``pairs(rng)`` that draws one pair, from rng alone, of which many are drawn, and the worst is judged as
+        it is. Equal data sets that are drawn are passed over.
     epsilon, delta
         The claim, as (ε, δ)-differential privacy. Or else
     claim

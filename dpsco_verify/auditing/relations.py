@@ -56,7 +56,7 @@ class OwnRelation:
 
 
 def relation_of(name: str, holds: Callable[[Any, Any], bool]) -> OwnRelation:
-    """Return the relation that holds where `holds` says so, asked in both orders.
+    """Return the relation that holds where `holds` says so, asked in both orders, on copies.
 
     Parameters
     ----------
