@@ -68,7 +68,7 @@ def equal_law(
     among thresholds and intervals of every coordinate, distances, categories and a classifier, in both directions, and
     its two probabilities are compared on fresh outputs by a betting e-process. The MDV is a lower bound on the total
     variation, and speaks of that event. Another run may choose another one: a violation of its size is found in about
-    95 of 100 runs on the line, in 84 in the plane, where there is more to choose from, and in fewer the more
+    91 of 100 runs on the line, in 84 in the plane, where there is more to choose from, and in fewer the more
     coordinates there are (``python -m benchmarks.guarantee_validity``).
 
     Examples
