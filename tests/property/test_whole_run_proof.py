@@ -125,9 +125,15 @@ def potential(g, g_prime, h, t, epsilon):
         a, b = np.append(a, 0.0), np.append(b, 0.0)
     basis = np.linalg.svd(np.stack([a, b]))[2][:2]  # the other directions of the noise do not matter
     a, b = basis @ a, basis @ b
-    present, absent = (np.outer(np.exp(c[0] * NODES - c @ c / 2), np.exp(c[1] * NODES)) for c in (a, b))
-    w = present - math.exp(epsilon) * absent
-    return float(WEIGHTS @ np.maximum(w - t, 0.0) @ WEIGHTS)
+    w, absent = (
+        np.outer(np.exp(c[0] * NODES - c @ c / 2 + shift), np.exp(c[1] * NODES))
+        for c, shift in ((a, 0.0), (b, epsilon))
+    )
+    # In place: the system takes longer to hand over new memory than the sum takes.
+    w -= absent
+    w -= t
+    np.maximum(w, 0.0, out=w)
+    return float(WEIGHTS @ w @ WEIGHTS)
 
 
 def in_ball(point, radius):
