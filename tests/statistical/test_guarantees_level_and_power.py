@@ -79,7 +79,7 @@ def test_calls_hold_their_level_and_have_their_power(name):
 
 
 def test_a_difference_of_one_coordinate_is_found_in_the_plane():
-    """In about 84 of 100 runs; unions of cells, fitted to noise, once took the half-lines' place, and it was 20."""
+    """In about nine of ten runs; unions of cells, fitted to noise, once took the half-lines' place, and it was 20."""
     check = guarantee_validity.FOR_POWER["equal_law, vector"]
     mdv = guarantee_validity.detectable(check)
     verdicts = (check(mdv, seed).verdict for seed in itertools.count(1))

@@ -224,3 +224,22 @@ def test_a_function_that_raises_has_another_law():
 def test_a_result_has_no_truth_value():
     with pytest.raises(TypeError, match="result.verdict"):
         assert mean_at_most(uniform, 0.5, low=0, high=1, samples=100)
+
+
+def test_the_mdv_of_one_law_has_room_for_the_choice_among_parts():
+    """The same numbers, alone and as vectors of one: the latter's events are chosen among more."""
+
+    def line(size, rng):
+        return rng.standard_normal(size)
+
+    def column(size, rng):
+        return rng.standard_normal((size, 1))
+
+    def single(size, rng):
+        return [(x,) for x in rng.standard_normal(size)]
+
+    alone, vectors, tuples = (equal_law(f, f, samples=2000, seed=1) for f in (line, column, single))
+    # Half a standard error of the difference of two frequencies, of an event that is about as frequent as not.
+    room = 0.5 * math.sqrt(0.5 / 1333)
+    assert alone.mdv + 0.5 * room < vectors.mdv < alone.mdv + 1.5 * room
+    assert alone.mdv + 0.5 * room < tuples.mdv < alone.mdv + 1.5 * room
