@@ -23,6 +23,7 @@ from dpsco_verify.strategies import (
     neighbouring_tables,
     neighbours_of,
 )
+from dpsco_verify.strategies.edits import replaced
 
 pytestmark = pytest.mark.slow  # draws of whole data sets
 
@@ -229,6 +230,14 @@ def test_draws_leave_a_shared_data_set_alone():
 def test_what_makes_no_pairs_is_refused(make, said):
     with pytest.raises(InputError, match=said):
         make()
+
+
+@pytest.mark.parametrize(
+    "source", [np.ones((1, 2), "f4"), np.ones((1, 2), "c16"), np.ones((1, 3)), np.ones(1)]
+)
+def test_a_row_replaces_one_of_its_own_kind_only(source):
+    with pytest.raises(Unsatisfiable):
+        simplest(st.builds(replaced, st.just(np.zeros((2, 2))), st.just(0), st.just(source), st.just(0)))
 
 
 def test_records_of_one_value_have_no_replacement():

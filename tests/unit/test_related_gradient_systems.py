@@ -26,6 +26,7 @@ from dpsco_verify.problems import (
     Loss,
 )
 from dpsco_verify.related import ConditionError, PrivacyBudget, Task
+from dpsco_verify.related.algorithm_one import PrintedAlgorithmOne
 from dpsco_verify.related.estimator_steps import EstimatorBatches, EstimatorPasses
 from dpsco_verify.related.iteration_sgd import HalvingIterationSgd, IterationSgd
 from dpsco_verify.related.minibatch_sgd import MinibatchSgd
@@ -48,6 +49,7 @@ from euclidean_mirror import PrivateEuclideanMirrorDescent
 pytestmark = pytest.mark.slow
 
 BUDGET = PrivacyBudget(1.0, 1e-6)
+HALF = PrivacyBudget(0.5, 1e-6)
 SYSTEMS = (
     EuclideanMirrorDescent(),
     PNormMirrorDescent(),
@@ -375,12 +377,31 @@ def test_the_subsampled_pass_uses_each_point_once_in_random_order(system):
         (PNormMirrorDescent(), LINEAR, 10, BUDGET, "must be a simplex or an l1 ball about 0"),
         (PrivateEntropicMirrorDescent(), LINEAR, 10, BUDGET, "must be a simplex, where"),
         (PrivateEuclideanMirrorDescent(), LINEAR, 1, BUDGET, "n=1 must be at least"),
+        (
+            PrintedAlgorithmOne(),
+            LINEAR,
+            300,
+            PrivacyBudget(0.5, 0.06),
+            "delta=0.06 must be at most 3e⁻⁴=0.0549",
+        ),
+        # 16 log(6·10⁶) = 249.7 and 16 log(3·10⁶)/0.5² = 954.5.
+        (PrintedAlgorithmOne(), LINEAR, 249, HALF, r"n=249 must be at least 16 log\(6/δ\)=249.7;"),
+        (PrintedAlgorithmOne(), LINEAR, 955, HALF, r"n=955 must be at most 16 log\(3/δ\)/ε²=954.5,"),
     ],
 )
 def test_what_does_not_meet_a_condition_is_told_which(system, task, n, budget, words):
     for ask in (system.calibrate, system.claim, system.risk_bound, system.sensitivities):
         with pytest.raises(ConditionError, match=words):
             ask(task, n, budget)
+
+
+def test_the_printed_regime_holds_up_to_its_ends():
+    assert [meets(PrintedAlgorithmOne(), LINEAR, n, HALF) for n in (249, 250, 954, 955)] == [
+        False,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_smoothing_knows_losses_of_a_linear_predictor_alone():

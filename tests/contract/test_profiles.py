@@ -1,0 +1,71 @@
+"""What every table by profile owes: a slower profile looks at no less than a quicker one does."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import itertools
+import pkgutil
+
+import dpsco_verify
+from dpsco_verify.choices import Profile
+
+
+def tables():
+    """Yield each table by profile in the modules of the product, with its name, once."""
+    seen = set()
+    for found in pkgutil.walk_packages(dpsco_verify.__path__, "dpsco_verify."):
+        if found.name.endswith("__main__"):
+            continue
+        for name, value in vars(importlib.import_module(found.name)).items():
+            if isinstance(value, dict) and value.keys() == set(Profile) and id(value) not in seen:
+                seen.add(id(value))
+                yield f"{found.name.removeprefix('dpsco_verify.')}.{name}", value
+
+
+TABLES = dict(tables())
+
+# Grids that are laid out anew for a profile: more places, and not all the same ones.
+LAID_OUT_ANEW = {
+    "comparison.plan._PLANS.epsilons",
+    "comparison.plan._PLANS.sizes",
+    "papers.arora2020.certified_noise.statement._GRID",
+    "papers.arora2020.privacy.claim._SIZES",
+    "papers.arora2020.single_step.statement.WORK.deltas",
+    "papers.arora2020.single_step.statement.WORK.epsilons",
+    "papers.arora2020.tail_integral.statement.SIZES",
+    "papers.arora2020.translation.statement._SIZES",
+    "papers.bassily2019.minibatch.bounds.MANY",
+    "papers.bassily2019.minibatch.bounds.TEN",
+}
+
+
+def shrinking(name, quicker, slower):
+    """Yield what of the quicker profile's effort the slower one has less of: a number, or the places of a grid."""
+    if dataclasses.is_dataclass(quicker):
+        for field in dataclasses.fields(quicker):
+            yield from shrinking(
+                f"{name}.{field.name}", getattr(quicker, field.name), getattr(slower, field.name)
+            )
+    elif not isinstance(quicker, tuple):
+        if quicker > slower:
+            yield name
+    elif not set(quicker) <= set(slower):
+        yield name
+        if len(set(quicker)) >= len(set(slower)):
+            yield f"{name}, and in number"
+
+
+def test_the_net_is_wide():
+    assert len(TABLES) >= 30
+    assert "papers.arora2020.gradient_queries.statement._SIZES" in TABLES
+
+
+def test_a_slower_profile_looks_at_no_less():
+    found = {
+        less
+        for name, table in TABLES.items()
+        for quicker, slower in itertools.pairwise(table[profile] for profile in Profile)
+        for less in shrinking(name, quicker, slower)
+    }
+    assert found == LAID_OUT_ANEW
