@@ -6,6 +6,7 @@ import dataclasses
 import importlib
 import itertools
 import pkgutil
+from fractions import Fraction
 
 import dpsco_verify
 from dpsco_verify.choices import Profile
@@ -69,3 +70,26 @@ def test_a_slower_profile_looks_at_no_less():
         for less in shrinking(name, quicker, slower)
     }
     assert found == LAID_OUT_ANEW
+
+
+def numbers(name, effort):
+    """Yield each grid of numbers among a profile's effort."""
+    if dataclasses.is_dataclass(effort):
+        for field in dataclasses.fields(effort):
+            yield from numbers(f"{name}.{field.name}", getattr(effort, field.name))
+    elif isinstance(effort, tuple) and all(isinstance(each, (int, float, Fraction)) for each in effort):
+        yield name, effort
+
+
+def test_grids_of_numbers_are_in_order_and_name_none_twice():
+    grids = [
+        grid
+        for name, table in TABLES.items()
+        for profile, effort in table.items()
+        for grid in numbers(f"{name}, {profile}", effort)
+    ]
+    assert len(grids) >= 50
+    ordered = (sorted(set(grid)) for _, grid in grids)
+    assert [
+        name for (name, grid), up in zip(grids, ordered, strict=True) if list(grid) not in (up, up[::-1])
+    ] == []

@@ -14,9 +14,10 @@ from dpsco_verify.algorithm import main_schedule
 from dpsco_verify.choices import Profile
 from dpsco_verify.errors import InputError
 from dpsco_verify.papers.arora2020.rate.exact import WALK_CONSTANT, expected_risk, limit_coefficient
-from dpsco_verify.papers.arora2020.rate.measure import exact, measure
-from dpsco_verify.papers.arora2020.rate.plan import PLANS, Cell
-from dpsco_verify.papers.arora2020.rate.regression import critical_value, project, regress
+from dpsco_verify.papers.arora2020.rate.measure import Measured, exact, measure
+from dpsco_verify.papers.arora2020.rate.plan import PLANS, Cell, Plan, Variable
+from dpsco_verify.papers.arora2020.rate.present import Results, exponent_plot, measured_table
+from dpsco_verify.papers.arora2020.rate.regression import Estimate, Fit, critical_value, project, regress
 from dpsco_verify.papers.arora2020.rate.upper import rate_exponent
 from dpsco_verify.papers.arora2020.risk.instances import smallest_useful_n
 
@@ -178,6 +179,46 @@ def test_the_rates_exponent_in_n():
     assert rate_exponent(Fraction(0)) == Fraction(-1, 2)
     assert rate_exponent(Fraction(3, 4)) == Fraction(-1, 4)
     assert rate_exponent(Fraction(1)) == 0
+
+
+@pytest.mark.parametrize("variable", list(Variable))
+def test_the_table_and_the_figure_by_hand(variable):
+    in_n = variable is Variable.POINTS
+    cells = tuple(Cell(n=100 * k if in_n else 100, dimension=3 if in_n else k, delta=0.5) for k in (1, 4, 16))
+    risks = [np.array([8.0, 12.0]), np.array([4.0, 6.0]), np.array([2.0, 3.0])]
+    exponent, level = (
+        Estimate(value=value, standard_error=0.1, skewness=0.0) for value in (-0.5, math.log(5.0))
+    )
+    results = Results(
+        plan=Plan(variable=variable, cells=cells, runs=2),
+        measured=[Measured(risks=each, bound=20.0) for each in risks],
+        exact=[10.0, 5.0, 10.0],
+        fit=Fit(exponent=exponent, level=level),
+    )
+    reach = norm.isf(0.005)
+    rows = measured_table(results).rows
+    assert [row[:4] for row in rows] == [
+        pytest.approx((cell.n, cell.dimension, cell.noise, 2)) for cell in cells
+    ]
+    half = [reach * each.std(ddof=1) / math.sqrt(2) for each in risks]
+    means = [10.0, 5.0, 2.5]
+    assert [row[4] for row in rows] == means
+    assert [row[5] for row in rows] == pytest.approx(np.subtract(means, half))
+    assert [row[6] for row in rows] == pytest.approx(np.add(means, half))
+    assert [row[7] for row in rows] == [10.0, 5.0, 10.0]
+    assert [row[8] for row in rows[:2]] == pytest.approx([-0.5, 0.5])
+    assert [row[8:] for row in rows[2:]] == [(None, 20.0)]
+    plot = exponent_plot(results, -1.0)
+    measured, fitted, exactly, claimed = plot.series
+    assert plot.title.startswith(f"Excess risk against {variable}, {'d = 3' if in_n else 'n = 100'}, ")
+    assert plot.x_axis.label.startswith(variable)
+    assert {each.x for each in plot.series} == {tuple(float(size) for size in results.plan.sizes())}
+    assert measured.y == tuple(means)
+    assert measured.low == pytest.approx(np.subtract(means, half))
+    assert measured.high == pytest.approx(np.add(means, half))
+    assert fitted.y == pytest.approx(means)
+    assert exactly.y == (10.0, 5.0, 10.0)
+    assert claimed.y == pytest.approx([20.0, 5.0, 1.25])
 
 
 ONES = np.ones(3)

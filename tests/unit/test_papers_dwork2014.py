@@ -10,13 +10,13 @@ import flint
 import mpmath as mp
 import msgspec
 import pytest
-from scipy import optimize, stats
+from scipy import optimize, special, stats
 
 import dpsco_verify.papers.dwork2014 as package
 from dpsco_verify.evidence.checker import Rejected, evaluate, issue
 from dpsco_verify.ledger.installed import installed_ledger
 from dpsco_verify.papers.dwork2014.composition import certificates as composition
-from dpsco_verify.papers.dwork2014.composition.figures import advanced_epsilon, exact_delta
+from dpsco_verify.papers.dwork2014.composition.figures import advanced_epsilon, advanced_figures, exact_delta
 from dpsco_verify.papers.dwork2014.gaussian import certificates as gaussian
 from dpsco_verify.papers.dwork2014.gaussian import statement as gaussian_statement
 from dpsco_verify.papers.dwork2014.noisy_max.certificates import behind
@@ -285,6 +285,35 @@ def test_advanced_composition_holds_for_the_exact_law_and_is_sharp_as_said():
     log = -exact_delta(k, Fraction(1, each), total).log()
     drift = k * (flint.arb(1) / each).expm1() / each
     assert (flint.arb(19) / 10 * k * log).sqrt() / each + drift < 40 < (2 * k * log).sqrt() / each + drift
+
+
+def test_the_figures_beside_advanced_composition_in_mpmath():
+    """Of k answers of ε-randomised response i are 0 with a loss of (2i − k)ε, by C(k, i) e^{iε}/(1 + e^ε)^k.
+
+    All answers with a loss of ε' + 1 give a δ of 1 − e^{−1} of their probability; and at an ε' of 5 less than the mean
+    loss and three of its √k ε, δ > 1/2.
+    """
+    found = advanced_figures(spread=Fraction(2), drift=Fraction(1))
+    with mp.workdps(60):
+        k, e, total = mp.mpf(10) ** 18, mp.mpf(10) ** -9, mp.mpf(10) ** 4
+        zeros = (k + (total + 1) / e) / 2
+        chosen = mp.loggamma(k + 1) - mp.loggamma(zeros + 1) - mp.loggamma(k - zeros + 1)
+        log = -(chosen + zeros * e - k * mp.log1p(mp.exp(e)) + mp.log1p(-mp.exp(-1)))
+        assert found.spread == pytest.approx(float((total / e - k * mp.expm1(e)) ** 2 / (k * log)), rel=1e-12)
+        e = mp.mpf(10) ** -5
+        reached = k * e * mp.tanh(e / 2) - 3 * mp.sqrt(k) * e - 5
+        needed = (reached - mp.sqrt(2 * k * mp.log(2)) * e) / (k * e * mp.expm1(e))
+        assert found.drift == pytest.approx(float(needed), rel=1e-12)
+    assert found.radicand == pytest.approx(-2 * math.log(2), rel=1e-15)
+    spread = math.sqrt(2 * 1000 * math.log(1e6)) / 100
+    assert found.bound == pytest.approx(spread + 10 * math.expm1(0.01), rel=1e-14)
+    binomials = [stats.binom(1000, p) for p in (special.expit(0.01), special.expit(-0.01))]
+
+    def delta(total):
+        first = math.floor((1000 + 100 * total) / 2) + 1
+        return binomials[0].sf(first - 1) - math.exp(total) * binomials[1].sf(first - 1) - 1e-6
+
+    assert found.exact == pytest.approx(optimize.brentq(delta, 0.1, 10.0, xtol=1e-12), abs=1e-6)
 
 
 def test_binomial_tails():
