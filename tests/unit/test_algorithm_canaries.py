@@ -7,6 +7,8 @@ import pytest
 from dpsco_verify.algorithm.canaries import audit_whole_run
 from dpsco_verify.auditing import AuditVerdict
 
+pytestmark = pytest.mark.slow  # audits of many outputs
+
 
 def test_a_run_keeps_its_certified_curve_and_shows_a_part_of_it():
     # At σ/L = 0.3 the score of a point that was used is that of a Gaussian mechanism of μ = 6.7 among 201 steps.

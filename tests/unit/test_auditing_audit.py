@@ -74,6 +74,7 @@ def test_the_counts_of_a_violation_make_a_certificate_that_the_checker_accepts()
     assert issue("mechanism", "pair", witness).left > "1"
 
 
+@pytest.mark.slow
 def test_a_mechanism_at_its_claim_is_not_violated_and_says_what_would_have_been_found():
     result = audit(laplace(1.0), [0.0], [1.0], epsilon=1.0)
     assert result.verdict is AuditVerdict.NOT_VIOLATED
@@ -86,6 +87,7 @@ def test_a_mechanism_at_its_claim_is_not_violated_and_says_what_would_have_been_
     assert result.samples == 10_000
 
 
+@pytest.mark.slow
 def test_an_audit_that_could_not_see_what_matters_is_undecided():
     result = audit(laplace(1.0), [0.0], [1.0], epsilon=1.0, epsilon_of_interest=1.05)
     assert result.verdict is AuditVerdict.UNDECIDED
@@ -102,6 +104,7 @@ def test_an_audit_that_could_see_nothing_is_undecided():
     assert "give more samples" in result.summary
 
 
+@pytest.mark.slow
 def test_the_same_audit_gives_the_same_result_and_another_seed_another_one():
     result = audit(laplace(1.5), [0.0], [1.0], epsilon=1.0, seed=5)
     again = result.reproduce()
@@ -128,6 +131,7 @@ def test_both_directions_are_looked_at():
         assert result.witness.d == [1]
 
 
+@pytest.mark.slow
 def test_pairs_share_the_level_and_the_worst_is_shown():
     pairs = [([0.0], [0.5]), ([0.0], [3.0]), ([0.0], [1.0])]
     result = audit(laplace(1.0), pairs=pairs, epsilon=1.0)
@@ -140,6 +144,7 @@ def test_pairs_share_the_level_and_the_worst_is_shown():
     assert held.reproduce().summary == held.summary
 
 
+@pytest.mark.slow
 def test_a_strategy_is_searched_for_the_worst_pair():
     from hypothesis import strategies as st
 
@@ -162,6 +167,7 @@ def test_a_strategy_is_searched_for_the_worst_pair():
     assert bounded.verdict is not AuditVerdict.VIOLATED
 
 
+@pytest.mark.slow
 def test_a_log_density_is_used_where_there_is_one():
     # Two thirds of the noise is common to both data sets; the sum of many weak coordinates is what tells them apart.
     def mechanism(dataset, size, rng):
@@ -177,6 +183,7 @@ def test_a_log_density_is_used_where_there_is_one():
         audit(mechanism, 0.0, 1.0, epsilon=0.5, log_density=lambda outputs, dataset: 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classifier", ["built-in", "boosting"])
 def test_a_likelihood_ratio_is_learned(classifier):
     # Both marginals are the same on both data sets; the product is not.
@@ -189,6 +196,7 @@ def test_a_likelihood_ratio_is_learned(classifier):
     assert result.verdict is AuditVerdict.VIOLATED
 
 
+@pytest.mark.slow
 def test_a_users_own_feature_is_looked_at():
     def parity(dataset, size, rng):
         return 2 * rng.integers(0, 1 << 40, size=size) + dataset
@@ -202,6 +210,7 @@ def test_a_users_own_feature_is_looked_at():
         audit(parity, 0, 1, epsilon=1.0, features={"parity": lambda outputs: 0.0})
 
 
+@pytest.mark.slow
 def test_the_bits_of_floating_point_outputs_are_noted_and_judged_on_demand():
     noted = audit(laplace(1.0), [0.0], [1.0], epsilon=1.0)
     assert noted.verdict is AuditVerdict.NOT_VIOLATED
@@ -292,6 +301,7 @@ def test_a_strategy_of_equal_data_sets_is_bad_input():
         audit(never, pairs=some.map(lambda d: (d, list(d))), epsilon=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", [None, "replace-one"])
 def test_equal_data_sets_of_a_strategy_are_passed_over(relation):
     def guarded(dataset, size, rng):
@@ -303,6 +313,7 @@ def test_equal_data_sets_of_a_strategy_are_passed_over(relation):
     assert {result.witness.d[0], result.witness.d_prime[0]} == {0.0, 1.0}
 
 
+@pytest.mark.slow
 def test_a_strategy_whose_pairs_differ_in_nothing_that_shows_is_judged_on_two_that_differ():
     def blind(dataset, size, rng):
         return rng.laplace(size=size)
@@ -312,6 +323,7 @@ def test_a_strategy_whose_pairs_differ_in_nothing_that_shows_is_judged_on_two_th
     assert result.witness.d != result.witness.d_prime
 
 
+@pytest.mark.slow
 def test_a_result_says_which_relation_its_pair_seems_to_have():
     result = audit(laplace(1.0), [5.0], [6.0], epsilon=1.0, samples=3000)
     assert result.neighbours == "no relation was given; the pair seems to be replace-one"
@@ -326,6 +338,7 @@ def test_a_result_says_which_relation_its_pair_seems_to_have():
     )
 
 
+@pytest.mark.slow
 def test_strangers_are_judged_and_called_so():
     result = audit(laplace(1.0), [0.0] * 4, [1.0] * 4, epsilon=1.0, samples=3000)
     assert result.verdict is AuditVerdict.VIOLATED
@@ -370,6 +383,7 @@ def test_the_rounds_use_the_samples_and_the_level_and_no_more():
         assert [r.searched for r in rounds] == sorted(r.searched for r in rounds)
 
 
+@pytest.mark.slow
 def test_a_claim_object_is_taken():
     result = audit(laplace(1.0), [0.0], [1.0], claim=ApproximateDP(0.0, 1.0 - math.exp(-0.5)))
     assert result.verdict is AuditVerdict.NOT_VIOLATED

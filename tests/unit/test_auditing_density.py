@@ -30,6 +30,7 @@ def textbook(epsilon, delta):
     return math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon
 
 
+@pytest.mark.slow
 def test_the_textbook_formula_is_found_out_at_large_epsilon():
     """At ε = 20 its δ is 150 times the claim: seen in 10,000 outputs."""
     sigma = textbook(20.0, 1e-5)
@@ -41,6 +42,7 @@ def test_the_textbook_formula_is_found_out_at_large_epsilon():
     assert "is violated" in found.summary
 
 
+@pytest.mark.slow
 def test_where_it_is_not_enough_it_says_what_would_be():
     """At ε = 10 it is 2.3 times the claim, of which 10,000 outputs show next to nothing."""
     sigma = textbook(10.0, 1e-5)
@@ -50,6 +52,7 @@ def test_where_it_is_not_enough_it_says_what_would_be():
     assert "samples would show 3 times what is allowed" in found.summary
 
 
+@pytest.mark.slow
 def test_a_right_claim_is_left_alone_at_its_level():
     """α = 0.2, 40 audits at exactly the claim: 25 or more alarms have a chance below 1e-8."""
     claim = GaussianDP(1.0)
@@ -91,6 +94,7 @@ def test_the_second_data_set_may_show_it():
     assert 0.1 < found.delta_lower <= 0.2
 
 
+@pytest.mark.slow
 def test_rounding_of_the_density_is_no_loss():
     """Laplace noise is ε-DP to the last digit, though half of its log ratios are rounded above ε: it was accused."""
 
@@ -103,6 +107,7 @@ def test_rounding_of_the_density_is_no_loss():
         assert audit_density(laplace, PAIR, PureDP(0.99), log_density).verdict is AuditVerdict.VIOLATED
 
 
+@pytest.mark.slow
 def test_as_a_guarantee_it_has_a_certificate_that_the_checker_reads():
     sigma = textbook(20.0, 1e-5)
     found = privacy_by_density(
@@ -119,6 +124,7 @@ def test_as_a_guarantee_it_has_a_certificate_that_the_checker_reads():
     assert found.reproduce() == found
 
 
+@pytest.mark.slow
 def test_a_right_density_passes_nothing_as_a_guarantee():
     right = gaussian_delta(1.0, 1.0)
     found = privacy_by_density(gaussian(1.0), lambda: PAIR, density(1.0), epsilon=1.0, delta=float(right))
@@ -127,6 +133,7 @@ def test_a_right_density_passes_nothing_as_a_guarantee():
     assert "this test passes nothing" in found.summary
 
 
+@pytest.mark.slow
 def test_a_pure_claim_is_held_against_the_density_too():
     def log_density(outputs, dataset):
         return -2.0 * np.abs(outputs - dataset)

@@ -20,18 +20,21 @@ def randomised_response(epsilon):
     return lambda data, size, rng: (rng.random(size) < (p if data else 1.0 - p)).astype(float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "true"), [(laplace(1.0), 1.0), (randomised_response(3.0), 3.0)])
 def test_the_bound_is_below_the_truth_and_not_far(mechanism, true):
     strict, lax = (epsilon_lower_bound(mechanism, (0.0, 1.0), alpha=alpha) for alpha in (1e-6, 0.05))
     assert 0.75 * true < strict < lax <= true
 
 
+@pytest.mark.slow
 def test_the_bound_follows_no_claim():
     # An audit's own bound is one of the event that is best against its claim.
     claimed = audit(laplace(2.0), 0.0, 1.0, epsilon=0.05, alpha=0.05)
     assert epsilon_lower_bound(laplace(2.0), (0.0, 1.0), alpha=0.05) > claimed.epsilon_lower + 0.1
 
 
+@pytest.mark.slow
 def test_the_bound_is_wrong_no_more_often_than_it_says():
     # At 0.2, with randomised response's one event; a rate of 0.5 passes with probability at most 1e-3.
     wrong = (
@@ -41,6 +44,7 @@ def test_the_bound_is_wrong_no_more_often_than_it_says():
     assert rate_holds(wrong, (0.2, 0.5))
 
 
+@pytest.mark.slow
 def test_delta_lowers_the_bound_and_may_leave_none():
     bounds = [epsilon_lower_bound(laplace(1.0), (0.0, 1.0), delta, alpha=0.05) for delta in (0.0, 0.1, 0.5)]
     assert bounds[0] > bounds[1] > bounds[2] == 0.0

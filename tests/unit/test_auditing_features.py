@@ -67,6 +67,7 @@ LEAKS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", LEAKS)
 def test_a_leak_is_found_and_the_features_that_see_it_hold_it(words):
     result = audit(LEAKS[words], 0, 1, epsilon=0.5, samples=6000)
@@ -91,6 +92,7 @@ def test_a_leak_is_found_and_the_features_that_see_it_hold_it(words):
         assert "None" in result.witness.event
 
 
+@pytest.mark.slow
 def test_a_mechanism_without_a_leak_shows_none_of_them():
     def mechanism(data, size, rng):
         x = noise(size, 5, rng)
@@ -115,6 +117,7 @@ def ragged(data, size, rng):
     return [list((data + rng.standard_normal(width)).round(1)) for width in widths]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", [ragged, lambda data, size, rng: data + noise(size, 50, rng)])
 def test_a_feature_of_an_output_does_not_depend_on_the_others_of_its_call(mechanism):
     # Else one wide output, which may be rare, would move all of its call, and a right mechanism would look wrong.

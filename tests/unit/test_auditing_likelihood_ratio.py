@@ -28,6 +28,7 @@ def true_ratio(outputs):
     ).sum(axis=1)
 
 
+@pytest.mark.slow
 def test_codes_beside_numbers_do_not_hide_what_the_numbers_tell():
     rng = np.random.default_rng(0)
     first, second, fresh = (answers(shift, 20_000, rng) for shift in (0.1, 0.0, 0.0))

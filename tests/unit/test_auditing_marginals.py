@@ -50,6 +50,7 @@ def shuffled(data, size, rng):
     return rng.permuted(x, axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "name"),
     [
@@ -86,6 +87,7 @@ def _gaps():
             yield p * q * (np.sign(np.round(ratio[i] - ratio[j], 12)))
 
 
+@pytest.mark.slow
 def test_a_record_among_shuffled_ones_shows_in_the_sum_of_the_ratios():
     rates = learned(shuffled)
     rng = np.random.default_rng(1)
@@ -96,12 +98,14 @@ def test_a_record_among_shuffled_ones_shows_in_the_sum_of_the_ratios():
     assert best > 0.8
 
 
+@pytest.mark.slow
 def test_nothing_is_told_where_nothing_is():
     rates = learned(lambda data, size, rng: rng.normal(size=(size, 10)))
     # The standard error is 0.005.
     assert all(abs(rate - 0.5) < 0.03 for rate in rates.values())
 
 
+@pytest.mark.slow
 def test_prefix_sums_break_a_claim_that_their_entries_hide():
     def mechanism(data, size, rng):
         return np.cumsum(data + rng.laplace(scale=10.0, size=(size, 10)), axis=1)

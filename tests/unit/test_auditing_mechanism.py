@@ -40,6 +40,7 @@ def test_a_mechanism_that_hangs_is_given_up():
     assert time.perf_counter() - started < 0.9
 
 
+@pytest.mark.slow
 def test_a_mechanism_that_never_ends_is_left_behind():
     def endless(dataset, size, rng):
         deadline = time.perf_counter() + 2.0
@@ -65,6 +66,7 @@ def test_what_is_no_batch_of_outputs_is_told(returned, reason):
         run(lambda dataset, size, rng: returned(size))
 
 
+@pytest.mark.slow
 def test_outputs_whose_shape_changes_between_calls_are_an_event_and_not_an_error():
     def varying(dataset, size, rng):
         return np.concatenate([rng.laplace(size=(size, 1)), np.zeros((size, len(dataset)))], axis=1)
@@ -73,6 +75,7 @@ def test_outputs_whose_shape_changes_between_calls_are_an_event_and_not_an_error
     assert result.verdict == "violated"
 
 
+@pytest.mark.slow
 def test_a_mechanism_that_changes_its_data_set_is_told_and_the_users_data_stay():
     data = np.zeros(3)
 
@@ -101,11 +104,13 @@ def test_runs_of_a_call_that_share_their_noise_are_told():
         run(lambda dataset, size, rng: np.full(size, np.sum(dataset) + rng.laplace()))
 
 
+@pytest.mark.slow
 def test_a_deterministic_mechanism_is_no_error_but_a_violation():
     result = run(lambda dataset, size, rng: np.full(size, np.sum(dataset)), samples=2000)
     assert result.verdict == "violated"
 
 
+@pytest.mark.slow
 def test_per_call_takes_functions_with_and_without_a_generator():
     with_rng = run(per_call(lambda dataset, rng: dataset[0] + rng.laplace()))
     assert with_rng.reproducible
@@ -129,6 +134,7 @@ def test_streams_differ_by_side_purpose_and_chunk_and_by_nothing_else():
     assert np.array_equal(first, caller.draw(0, 8, "search").numbers)
 
 
+@pytest.mark.slow
 def test_a_numpy_warning_state_of_the_caller_reaches_the_mechanism():
     def dividing(dataset, size, rng):
         return rng.laplace(size=size) / np.zeros(size)

@@ -107,6 +107,7 @@ def test_what_one_call_returns(form):
     np.testing.assert_array_equal(outputs.numbers, [entries(0.5), entries(1.25)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [f for f in FORMS if f != "datetime"])
 def test_too_little_noise_is_found_in_any_type(form):
     made, _ = FORMS[form]

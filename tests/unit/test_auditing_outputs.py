@@ -176,6 +176,7 @@ def test_numbers_that_are_written_in_a_text_are_entries(text, numbers, form):
     assert outputs.kind_names == ("string" if form is None else f"string {form!r}",)
 
 
+@pytest.mark.slow
 def test_a_number_of_any_length_is_read_at_once():
     """It takes steps in proportion to its length, also where it turns out to be none."""
     digits = "1" * 200_000
@@ -196,6 +197,7 @@ def test_texts_with_the_same_numbers_are_different_outputs():
     assert len(set(outputs.fingerprints.tolist())) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "form", [lambda x: json.dumps({"count": x, "status": "ok"}), "about {} people".format]
 )

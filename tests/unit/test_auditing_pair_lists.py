@@ -5,6 +5,8 @@ import pytest
 
 from dpsco_verify.auditing import AuditVerdict, audit
 
+pytestmark = pytest.mark.slow  # audits of many outputs
+
 SAMPLES = 100_000
 
 

@@ -48,6 +48,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRONG)
 def test_a_discrete_part_is_seen_beside_noise(name):
     result = audit(
@@ -56,6 +57,7 @@ def test_a_discrete_part_is_seen_beside_noise(name):
     assert result.verdict is AuditVerdict.VIOLATED, result.summary
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rich", [False, True])
 def test_groups_in_a_fixed_order_are_left_alone(rich):
     """The level of both audits together is 2e-9."""
@@ -70,6 +72,7 @@ def test_the_order_of_a_set_is_none_of_its_parts():
     assert first == second
 
 
+@pytest.mark.slow
 def test_numbers_beyond_the_doubles_and_signalling_nans_are_outputs():
     leaks = per_call(
         lambda data, rng: (10**400 if data[0] == "a" else -(10**400), Decimal("sNaN"), rng.normal())

@@ -48,6 +48,7 @@ def test_a_probability_is_missed_on_each_side_by_a_half_of_what_power_leaves(cou
     assert module._bounds(count, n) == pytest.approx((exact.low, exact.high), rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [600, 6000, 15_000])
 def test_whatever_p_is_the_promised_epsilon_and_delta_are_found_and_hardly_less(count):
     """At the ends and in the middle of what P(E) may be; a little less is not found at the worst of them."""
@@ -79,6 +80,7 @@ def test_what_cannot_be_found_is_not_promised():
     assert module.detectable(confirmed(10, 3, n=20, order=Order(5.0, 0.0))) is None
 
 
+@pytest.mark.slow
 def test_what_was_seen_on_the_second_data_set_has_no_part_in_it():
     first, second = confirmed(6000, 2000), confirmed(6000, 300)
     second.fractions = first.fractions
@@ -103,6 +105,7 @@ def test_the_factor_of_the_loss_is_how_far_both_probabilities_have_to_part():
     assert module._factor(confirmed(6000, 300)) == 1.0  # found as it is
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.5, 0.01), (1.0, 0.05)])
 def test_as_many_pairs_as_are_asked_for_find_it_and_far_fewer_do_not(epsilon, delta):
     few = confirmed(600, 190, n=2000)

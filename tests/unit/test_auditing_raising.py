@@ -37,6 +37,7 @@ def one_by_one(rates):
     return per_call(lambda dataset, rng: inner(dataset, 1, rng)[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [sometimes, one_by_one])
 @pytest.mark.parametrize("rates", [(0.0, 1.0), (1.0, 0.0), (0.0, 0.04)])
 def test_a_mechanism_that_raises_on_one_data_set_alone_violates_any_claim(form, rates):
@@ -45,6 +46,7 @@ def test_a_mechanism_that_raises_on_one_data_set_alone_violates_any_claim(form, 
     assert "ValueError" in result.witness.event
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [sometimes, one_by_one])
 def test_exceptions_that_are_as_frequent_on_both_are_left_alone(form):
     assert audit(form((0.3, 0.3)), 0.0, 1.0, epsilon=1.0, samples=3000).verdict is not AuditVerdict.VIOLATED
@@ -58,6 +60,7 @@ def test_a_mechanism_that_does_nothing_but_raise_is_broken(form):
         audit(form((1.0, 1.0)), 0.0, 1.0, epsilon=1.0, samples=200)
 
 
+@pytest.mark.slow
 def test_which_exception_is_told_but_not_its_message():
     def either(dataset, size, rng):
         raise (KeyError if dataset else ValueError)(f"{rng.random()}")
@@ -67,6 +70,7 @@ def test_which_exception_is_told_but_not_its_message():
     assert len(set(outputs.fingerprints.tolist())) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.003, 0.02])
 def test_frequencies_are_those_of_single_runs(rate):
     """Of 40,000 runs in calls of 100 within 6 standard errors: a chance of 4e-9 in all; their noise as well.
@@ -84,6 +88,7 @@ def test_frequencies_are_those_of_single_runs(rate):
     assert abs(noise).mean() == pytest.approx(1.0, abs=6 / math.sqrt(noise.size))
 
 
+@pytest.mark.slow
 def test_runs_drawn_anew_without_the_condition_would_be_rarer(monkeypatch):
     """The test above can fail."""
     monkeypatch.setattr(raising, "runs_given_an_exception", lambda run, size: [run() for _ in range(size)])
@@ -111,6 +116,7 @@ def test_outputs_are_coded_alike_whether_another_run_of_the_call_raised():
         assert mixed.kind_names[mixed.kinds[i]] == plain.kind_names[0]
 
 
+@pytest.mark.slow
 def test_a_density_and_features_are_not_asked_about_exceptions():
     asked = []
 
@@ -166,6 +172,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.slow
 def test_a_program_that_ends_within_a_run_has_that_for_its_outcome(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM)
     with Program([sys.executable, "-S", "-E", str(tmp_path / "program.py")]) as program:

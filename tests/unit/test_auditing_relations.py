@@ -88,6 +88,7 @@ def test_a_relation_has_a_name(name):
         relation_of(name, lambda d, e: True)
 
 
+@pytest.mark.slow
 def test_many_records_in_another_order_are_found_at_once():
     """Record by record it would be some 10⁷ comparisons."""
     rows = np.random.default_rng(0).random((5000, 3))
@@ -98,6 +99,7 @@ def noisy_total(data, size, rng):
     return float(np.clip(data.amount, 0.0, 4.0).sum()) + rng.laplace(scale=4.0, size=size)
 
 
+@pytest.mark.slow
 def test_contributions_of_a_user_are_more_than_those_of_a_record():
     """Sensitivity 4 a row: right for one row, at ε = 1, and wrong for a user who has many."""
     many = pd.DataFrame({"user": ["a"] * 6 + ["b"], "amount": [4.0] * 7})
@@ -122,6 +124,7 @@ def test_sums_that_saturate_depend_on_the_order():
     assert result.verdict is AuditVerdict.VIOLATED
 
 
+@pytest.mark.slow
 def test_a_generator_of_ones_own_is_held_to_the_relation():
     close = relation_of("within one", lambda d, e: abs(d - e) <= 1)
     pairs = st.tuples(st.integers(0, 3), st.sampled_from([0, 1])).map(
@@ -158,6 +161,7 @@ def test_a_function_that_draws_no_neighbours_is_told_in_a_sentence(pairs, said):
     assert len(str(refused.value).splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_the_pair_that_is_judged_is_the_one_that_was_drawn():
     """The function hands out one list, and changes it for each pair; the last drawn is no neighbour of the first."""
     one = [0.0]

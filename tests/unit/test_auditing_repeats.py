@@ -14,6 +14,7 @@ def recorded(data, size, rng):
     return rng.choice(SCORES[int(data)], size=size)
 
 
+@pytest.mark.slow
 def test_recorded_scores_drawn_with_replacement_are_told_of():
     # What made them knows nothing of the data; that the values are those of one recording shows "ε ≥ 5".
     result = audit(recorded, 0, 1, epsilon=1.0)
@@ -24,6 +25,7 @@ def test_recorded_scores_drawn_with_replacement_are_told_of():
     assert "if they were recorded, this speaks of the recording" in found.summary
 
 
+@pytest.mark.slow
 def test_recorded_vectors_and_larger_recordings_are_told_of():
     vectors = np.random.default_rng(1).normal(size=(2, 2000, 3))
 
@@ -34,6 +36,7 @@ def test_recorded_vectors_and_larger_recordings_are_told_of():
     assert any("with replacement" in note for note in result.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mechanism",
     [
@@ -56,6 +59,7 @@ def hidden_in(text):
     return lambda data, size, rng: [text(data, rng) for _ in range(size)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -76,6 +80,7 @@ def test_texts_of_which_nothing_is_seen_are_no_pass(text):
     assert "give features= of them" in result.summary
 
 
+@pytest.mark.slow
 def test_texts_that_repeat_or_that_a_feature_reads_are_judged():
     def labels(data, size, rng):
         return rng.choice(["red", "green"], size=size)

@@ -33,6 +33,7 @@ def found():
     return audit(noisy_sum, D, D_PRIME, epsilon=1.0, relation="replace-one")
 
 
+@pytest.mark.slow
 def test_a_result_is_pickled_with_its_event_and_its_audit(found):
     copy = travelled(found)
     assert copy == found
@@ -73,6 +74,7 @@ def test_a_result_is_json(found):
     assert written["summary"] == found.summary
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_words_and_figures_and_nothing_of_a_name_is_markup():
     result = audit(noisy_sum, D, D_PRIME, epsilon=1.0, name="<b>sum</b>")
     page = result._repr_html_()
@@ -100,6 +102,7 @@ def test_the_package_has_its_audit_and_its_version_at_the_top():
     assert subprocess.run([sys.executable, "-c", loaded], check=False).returncode == 0  # noqa: S603  our own code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "claim",
     [

@@ -201,6 +201,7 @@ def test_bits_leak_where_they_differ_and_only_there():
     assert selection.floating_point_leak(fine, fine, AIMS) is None
 
 
+@pytest.mark.slow
 def test_what_is_learned_is_learned_by_one_thread(monkeypatch):
     import sklearn.linear_model  # noqa: F401  brings scipy's library beside numpy's, with threads of its own
     import threadpoolctl
@@ -217,6 +218,7 @@ def test_what_is_learned_is_learned_by_one_thread(monkeypatch):
         assert (seen, threads()) == ([[1] * len(before)], before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_an_outcome_of_one_run_in_fifty_is_found_at_the_default(seed):
     """Found 30 times of 30 in other seeds; cautious bounds of so rare an event hid it 23 times of 30."""
@@ -300,6 +302,7 @@ def test_the_interval_in_which_all_of_the_excess_lies_is_found(low, high):
     np.testing.assert_allclose([start, end], [low, high], atol=0.25)  # a cell of 40 holds at most 0.2
 
 
+@pytest.mark.slow
 def test_a_ratio_that_rises_and_falls_again_is_found():
     # A mean over a noisy number of records: a half-line shows it with 2 standard errors, |value| in an interval with
     # 5.3. Without intervals and absolute values 10 of these 40 seeds find it; with them 32.

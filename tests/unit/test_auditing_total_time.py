@@ -50,6 +50,7 @@ def test_a_violation_that_was_found_stands():
     assert result.epsilon_lower > 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pairs",
     [[([0.0], [1.0])], [([0.0], [1.0])] * 3, neighbouring_arrays("add-remove")],
@@ -67,6 +68,7 @@ def test_what_was_never_tested_is_undecided_too(pairs):
     assert (record.exit_code, certificates) == (3, {})
 
 
+@pytest.mark.slow
 def test_a_limit_that_is_not_reached_changes_nothing():
     free = audit(noisy, [0.0], [1.0], epsilon=1.0, samples=2000)
     assert audit(noisy, [0.0], [1.0], epsilon=1.0, samples=2000, total_time_limit=600.0) == free

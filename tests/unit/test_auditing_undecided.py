@@ -22,6 +22,7 @@ def audited(mechanism=noise, **arguments):
     return audit(mechanism, 0.0, 1.0, **arguments)
 
 
+@pytest.mark.slow
 def test_a_pass_that_says_little_is_undecided_and_says_how_many_samples_it_needs():
     result = audited(epsilon=0.02)
     assert result.verdict is AuditVerdict.UNDECIDED
@@ -34,6 +35,7 @@ def test_a_pass_that_says_little_is_undecided_and_says_how_many_samples_it_needs
     assert enough[0].samples_needed is None
 
 
+@pytest.mark.slow
 def test_one_option_lowers_the_bar_and_raises_it():
     assert audited(epsilon=0.02, multiple_of_interest=15).verdict is AuditVerdict.NOT_VIOLATED
     assert audited(epsilon=0.02, multiple_of_interest=math.inf).verdict is AuditVerdict.NOT_VIOLATED
@@ -41,6 +43,7 @@ def test_one_option_lowers_the_bar_and_raises_it():
     assert audited(laplace(1.0), epsilon=1.0, multiple_of_interest=1.1).verdict is AuditVerdict.UNDECIDED
 
 
+@pytest.mark.slow
 def test_what_no_number_of_samples_shows_is_said_to_be_so():
     result = audited(laplace(1.0), epsilon=1.0, epsilon_of_interest=0.9)
     assert result.verdict is AuditVerdict.UNDECIDED
@@ -48,6 +51,7 @@ def test_what_no_number_of_samples_shows_is_said_to_be_so():
     assert "no number of samples would do" in result.summary
 
 
+@pytest.mark.slow
 def test_an_order_at_which_no_epsilon_is_claimed_is_judged_by_its_delta():
     for claim in (ApproximateDP(0.0, 0.3), GaussianDP(0.8)):
         assert audited(claim=claim).verdict is AuditVerdict.NOT_VIOLATED
@@ -74,6 +78,7 @@ def test_a_multiple_that_is_no_violation_is_refused(multiple):
         audited(epsilon=1.0, multiple_of_interest=multiple)
 
 
+@pytest.mark.slow
 def test_the_bar_holds_for_each_pair_of_a_list():
     result = audit(
         lambda data, size, rng: np.zeros(size) + data * 0.0 + rng.random(size),
@@ -95,6 +100,7 @@ def test_a_claim_that_no_number_of_samples_decides_has_an_answer():
     assert result.samples_needed is None or result.samples_needed < 2**51
 
 
+@pytest.mark.slow
 def test_an_event_that_was_seen_well_beyond_the_claim_is_noted_with_what_would_tell():
     """Laplace noise for ε = 1.1 against 1: 3.3 standard errors on average, of 5.3 that the level asks for."""
     few = [audited(laplace(1.1), epsilon=1.0, seed=seed) for seed in range(20)]
@@ -108,6 +114,7 @@ def test_an_event_that_was_seen_well_beyond_the_claim_is_noted_with_what_would_t
     assert not any("standard errors" in note for result in many for note in result.notes)
 
 
+@pytest.mark.slow
 def test_at_the_claim_hardly_any_event_is(monkeypatch):
     """With probability 0.98 at most one of 150 is noted, if it is one of 700."""
     monkeypatch.setattr(conclusion, "detectable", lambda *_: None)

@@ -8,6 +8,8 @@ from dpsco_verify.auditing.outputs import encode
 from dpsco_verify.auditing.wide import wide_features
 from dpsco_verify.privacy.claims import GaussianDP
 
+pytestmark = pytest.mark.slow  # audits of many outputs
+
 ROWS = 160
 
 

@@ -23,6 +23,7 @@ def gaussian(mu, n, seed=0, outside=None):
     return rng.normal(mu, 1.0, n), rng.normal(0.0, 1.0, n if outside is None else outside)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "least", "most"),
     [
@@ -40,6 +41,7 @@ def test_perfectly_separated_scores(options, least, most):
     assert least <= result.epsilon_lower <= most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "least"), [(500, 7.0), (5000, 8.6)])
 def test_gaussian_scores_four_apart(n, least):
     found = [
@@ -48,6 +50,7 @@ def test_gaussian_scores_four_apart(n, least):
     assert least <= np.median(found) <= 13.39
 
 
+@pytest.mark.slow
 def test_a_result_names_its_family_and_says_what_was_found():
     result = audit_canaries(*gaussian(3.0, 500), claim=GaussianDP(0.5), delta=1e-5, name="training")
     assert result.verdict is AuditVerdict.VIOLATED
@@ -77,6 +80,7 @@ def test_what_ideal_canaries_would_not_have_shown_is_undecided():
     assert minimum_detectable_epsilon(4, **AT) == math.inf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("canaries", "guesses", "least"), [(600, 450, 7.81), (300, 150, 10.51)])
 def test_a_fixed_number_of_guesses_has_an_mdv(canaries, guesses, least):
     """Rounding made the accuracy of ideal canaries exceed 1, of which a binomial tail is NaN: nothing seemed enough."""
@@ -87,12 +91,14 @@ def test_a_fixed_number_of_guesses_has_an_mdv(canaries, guesses, least):
     assert max(Family.GAUSSIAN.accuracy(mu, 0.05, part) for mu in range(5, 36) for part in parts) <= 1.0
 
 
+@pytest.mark.slow
 def test_a_level_below_delta_shows_nothing_and_says_why():
     result = audit_canaries(ONE, 0 * ONE, **AT, alpha=1e-6)
     assert result.verdict is AuditVerdict.UNDECIDED
     assert "raise it above δ" in result.summary
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", list(Method))
 def test_constant_scores_and_tiny_groups_show_nothing(method):
     for inside, outside in ((ONE, ONE[:480]), (ONE[:1], ONE[:1]), (np.array([2.0]), np.array([1.0]))):
@@ -101,6 +107,7 @@ def test_constant_scores_and_tiny_groups_show_nothing(method):
         assert result.p_value > 0.05
 
 
+@pytest.mark.slow
 def test_equal_scores_are_ordered_by_the_seed_alone():
     rng = np.random.default_rng(1)
     inside, outside = rng.integers([[1], [0]], 4, size=(2, 300)).astype(float)
@@ -118,6 +125,7 @@ def test_where_all_are_guessed_an_outstanding_gap_near_the_middle_says_how_many_
         assert planned_guesses(1000, (500, 500))[0].correct(scores) == 1000 - abs(inside - 500)
 
 
+@pytest.mark.slow
 def test_claims_that_are_curves_are_judged():
     scores = gaussian(4.0, 1000)
     assert audit_canaries(*scores, claim=ZeroConcentratedDP(0.1)).verdict is AuditVerdict.VIOLATED
@@ -158,6 +166,7 @@ def test_coins_divide_scores_and_must_match_them():
             split_by_coins([3.0, 1.0, 2.0], coins)
 
 
+@pytest.mark.slow
 def test_bootstrapped_scores_are_told_of():
     rng = np.random.default_rng(0)
     inside, outside = (rng.choice(scores, 1000) for scores in gaussian(1.0, 150))
@@ -175,6 +184,7 @@ def test_scores_that_tell_nothing_pass_with_a_warning():
     assert "hardly tell canaries in from canaries out" in result.summary
 
 
+@pytest.mark.slow
 def test_the_picture_shows_the_scores_and_the_claim():
     from dpsco_verify.reporting.drawing import standalone
 

@@ -115,6 +115,7 @@ def test_a_thousand_of_a_thousand_right():
     assert not approximate_dp(approximate_lines(5.79, 1e-5), plan, 1000, 0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.0, 1e-3])
 def test_the_theorem_for_approximate_dp_keeps_the_law_of_randomised_response_and_agrees_with_a_plain_sum(
     delta,

@@ -24,6 +24,7 @@ def steps(mu, n, seed):
     return mu * coins + rng.normal(size=n), coins
 
 
+@pytest.mark.slow
 def test_a_step_with_too_little_noise_is_found_and_bounded():
     audit = SequentialCanaryAudit(claim=GaussianDP(0.5), delta=1e-5)
     assert audit.update(*steps(2.0, 1000, 0))
@@ -36,6 +37,7 @@ def test_a_step_with_too_little_noise_is_found_and_bounded():
         bool(audit)
 
 
+@pytest.mark.slow
 def test_it_may_be_fed_in_any_portions():
     scores, coins = steps(1.0, 700, 1)
     whole, one, portions = (SequentialCanaryAudit(epsilon=1.0, delta=1e-5) for _ in range(3))
@@ -51,6 +53,7 @@ def test_it_may_be_fed_in_any_portions():
         assert other.parameter_lower == whole.parameter_lower
 
 
+@pytest.mark.slow
 def test_at_the_claim_it_alarms_no_more_often_than_the_level_whenever_it_is_looked_at():
     """100 audits, each looked at after all of 250 steps; Clopper-Pearson at 1e-9."""
     alarms = np.zeros(3, dtype=int)
@@ -106,6 +109,7 @@ def test_coins_are_fair_repeatable_and_open_once():
     assert two_kinds[0].shape[1] == 2
 
 
+@pytest.mark.slow
 def test_a_canary_s_gradient_scores_as_a_gaussian_mechanism_of_the_steps():
     gradients = canary_gradients(300, 500, norm=0.5, seed=0)
     assert gradients @ gradients.T == pytest.approx(0.25 * np.eye(300), abs=1e-12)

@@ -81,6 +81,7 @@ def test_places_may_change_twice():
     assert [(c.above, c.at_most, c.first_before) for c in found] == [(1, 2, True), (2, 3, False)]
 
 
+@pytest.mark.slow
 def test_intervals_cover_as_often_as_they_say():
     """Of 2,000 repetitions with a fixed seed: coverage 0.95 within 0.027 (5.5 standard errors)."""
     rng = np.random.default_rng(3)

@@ -48,6 +48,7 @@ def test_a_shift_of_the_detectable_size_leaves_the_radius_whatever_its_direction
         assert binomial.clopper_pearson_upper(left, 20_000, alpha=1e-10) >= 0.9
 
 
+@pytest.mark.slow
 def test_scale_p_values_are_super_uniform_on_both_sides():
     rng = np.random.default_rng(2)
     x = rng.standard_normal((20_000, 40))
@@ -77,12 +78,14 @@ def test_the_scale_test_rejects_at_the_quantiles():
         assert decision.ratio == pytest.approx(math.sqrt(total / 50))
 
 
+@pytest.mark.slow
 def test_lag_p_values_are_super_uniform_although_pairs_overlap():
     rng = np.random.default_rng(3)
     x = rng.standard_normal((20_000, 12))
     assert _super_uniform([lag_test(row[:-1], row[1:], alpha=0.05).p_value for row in x])
 
 
+@pytest.mark.slow
 def test_a_detectable_correlation_is_found_and_a_much_smaller_one_need_not_be():
     rng = np.random.default_rng(4)
     pairs, rounds, alpha = 400, 3000, 1e-4

@@ -135,6 +135,7 @@ def test_what_cannot_be_read_is_undecided_not_passed():
     assert "could not judge" in report.summary
 
 
+@pytest.mark.slow
 def test_levels_sum_to_at_most_alpha_and_exact_checks_take_none():
     report = check_implementation(PlainRun(), alpha=1e-3, effort=0.1)
     assert sum(finding.alpha for finding in report.findings) <= 1e-3
@@ -182,6 +183,7 @@ def test_draws_that_are_told_wrongly_are_found():
     assert report.verdict is AuditVerdict.VIOLATED
 
 
+@pytest.mark.slow
 def test_single_precision_is_good_enough():
     single = Changed(
         lambda run: replace(
@@ -214,6 +216,7 @@ def test_an_implementation_that_takes_no_batches_may_require_their_size():
     assert report.verdict is AuditVerdict.NOT_VIOLATED
 
 
+@pytest.mark.slow
 def test_the_detail_of_the_stopping_rule_lists_wrong_runs_alone():
     def early(data, rng, **parameters):
         run = PlainRun()(data, rng, **parameters)

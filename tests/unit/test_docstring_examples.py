@@ -43,6 +43,7 @@ def examples(package, found):
     return doctest.DocTestParser().get_doctest(found.__doc__ or "", names, found.__name__, None, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("package", "found"), EXPORTED.values(), ids=EXPORTED)
 def test_the_example_prints_what_it_says(package, found):
     test = examples(package, found)

@@ -34,6 +34,7 @@ def law(utilities, epsilon):
     return found
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(-8, 0), min_size=2, max_size=5),
     st.lists(st.integers(-1, 1), min_size=5, max_size=5),
@@ -45,6 +46,7 @@ def test_the_exact_law_is_private_where_utilities_move_by_one(utilities, moves, 
         assert p <= math.exp(epsilon) * q * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_that_law_is_drawn():
     """At 1e-9."""
     rng = np.random.default_rng(0)
@@ -58,6 +60,7 @@ def test_that_law_is_drawn():
     assert stats.chisquare(counts, draws * np.array(law(utilities, epsilon))).pvalue > 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0, 0.3, 1, 2.5])
 def test_coins_have_their_probability(rate):
     """At 1e-9 each."""
@@ -82,6 +85,7 @@ def test_records_that_are_all_alike_give_their_own_norm():
     assert private_norm(np.full((500, 4), 2.0), epsilon=10.0) == 4.0
 
 
+@pytest.mark.slow
 @given(
     arrays(np.float64, (7, 1), elements=st.sampled_from([0.0, 0.5, 1.0, 3.0, 9.0, np.nan, np.inf])),
     st.sampled_from([0.1, 1.0, 1e6, np.nan, -np.inf]),
@@ -96,6 +100,7 @@ def test_one_record_moves_a_utility_by_at_most_one(rows, other, quantile):
     assert sum(u >= 0 for u in before) <= 1
 
 
+@pytest.mark.slow
 def test_the_auditor_lets_it_stand_at_its_claim_and_not_at_half():
     """At 1e-9. One record moves a utility up and another down: of 0.888 and 0.112 the ratio is e^2.07."""
     near = np.array([[0.1]] * 5 + [[10.0]] * 4)

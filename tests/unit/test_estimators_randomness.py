@@ -18,6 +18,7 @@ def inverse(u):
     return -flint.arb(2).sqrt() * (2 * flint.arb(float(u))).erfcinv()
 
 
+@pytest.mark.slow
 def test_the_doubles_err_by_less_than_a_thousandth_of_what_is_allowed():
     u = np.concatenate(
         [np.geomspace(special.ndtr(-6.0), 0.49, 3000), 0.5 - np.geomspace(2.0**-54, 0.01, 500)]

@@ -305,6 +305,7 @@ def same_number(a, b):
     return a == b and type(a) is type(b)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CERTIFICATES)
 def test_every_field_tampered_with_is_rejected(name):
     tree = as_tree(name)
@@ -583,6 +584,7 @@ def test_a_kind_says_what_it_decides(changes, reason):
         Kinds([declared(**changes)], claims)
 
 
+@pytest.mark.slow
 def test_what_a_concentrated_claim_implies_is_what_the_exact_conversion_says():
     """Against the package's own conversion, which finds the region of two coins in doubles."""
     tried = 0

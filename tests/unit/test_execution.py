@@ -18,8 +18,6 @@ from dpsco_verify.execution import (
     make_executor,
 )
 
-pytestmark = pytest.mark.slow  # the everyday part has two minutes
-
 
 def double(x):
     return 2 * x

@@ -202,6 +202,7 @@ def test_rows_come_in_the_order_given_and_tell_a_miss():
     )
 
 
+@pytest.mark.slow
 def test_the_record_has_all_rows_and_is_the_same_but_for_its_times():
     exhibits = [Stub("stub"), *(e for e in EXHIBITS if e.id in {"laplace-2", "control-laplace"})]
     record, again = (museum_record(run_museum(exhibits), error_budget=1e-6) for _ in range(2))

@@ -57,6 +57,7 @@ def recorded(results, **arguments):
     return gate_record(results, **(usual | arguments))
 
 
+@pytest.mark.slow
 def test_the_verdicts_and_the_exit_code(good, bad, undecided):
     assert [r.verdict for r in (good, bad, undecided)] == list(
         map(AuditVerdict, ("not_violated", "violated", "undecided"))
@@ -191,6 +192,7 @@ def test_names_are_stable_and_each_is_given_once(good):
     assert len({finding.key for finding in record.claims}) == 2
 
 
+@pytest.mark.slow
 @given(asked=st.lists(st.tuples(st.text(), st.text()), max_size=8))
 def test_any_names_make_a_report(asked):
     names = FindingNames()

@@ -72,6 +72,7 @@ def assert_close(computed, reference, bound):
         assert abs(mp.mpf(float(computed)) - reference) <= bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [1.001, 1.1, 1.5, 1.9, 2.0])
 def test_divergences_of_the_p_norm(p):
     potential = PNorm(p)
@@ -94,6 +95,7 @@ def test_divergences_of_the_negative_entropy():
             )
 
 
+@pytest.mark.slow
 def test_divergences_of_its_conjugate():
     rng = np.random.default_rng(2)
     with mp.workdps(DIGITS):

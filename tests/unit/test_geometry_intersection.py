@@ -9,6 +9,7 @@ from dpsco_verify.errors import InputError
 from dpsco_verify.geometry import Box, ConvergenceError, HalfSpace, Intersection, L2Ball, Simplex
 
 
+@pytest.mark.slow
 def test_sets_that_do_not_meet_are_reported():
     apart = Intersection([L2Ball([0, 0], 1.0), L2Ball([3, 0], 1.0)], max_iterations=200)
     with pytest.raises(ConvergenceError, match="max_iterations=200 .* check that the sets meet"):

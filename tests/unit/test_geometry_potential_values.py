@@ -218,6 +218,7 @@ def test_euclidean_projections_are_the_sets_own():
     assert bregman_projection(Euclidean(), ball, y).tolist() == ball.project(y).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "convex_set",
     [Box([-2.0], [-1.0]), HalfSpace([1.0], -1.0), L2Ball([-3.0], 1.0), AffineSubspace([[1.0]], [-1.0])],

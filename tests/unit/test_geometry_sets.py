@@ -280,6 +280,7 @@ def test_the_rounding_bounds_stay_close_to_machine_precision():
         assert LpBall(dimension, 2.0, 1.0).rounding(zero) < limit
 
 
+@pytest.mark.slow
 def test_summation_bounds_hold_for_the_sums_that_numpy_makes():
     rng = np.random.default_rng(7)
     for dimension in (1, 7, 100, 1000, 20_000):

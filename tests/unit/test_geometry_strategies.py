@@ -36,6 +36,7 @@ from dpsco_verify.strategies.geometry import _BUILDERS
 SEARCH = settings(max_examples=5000, database=None, derandomize=True, phases=[Phase.generate])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wanted",
     [
@@ -53,6 +54,7 @@ def test_vectors_reach_every_corner(wanted):
     assert wanted(find(vectors(), wanted, settings=SEARCH))
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_vectors_keep_to_what_was_asked_for(data):
     vector = data.draw(vectors(3, positive=True, max_exponent=2))
@@ -61,6 +63,7 @@ def test_vectors_keep_to_what_was_asked_for(data):
     assert abs(data.draw(coordinates(max_exponent=0))) in {0.0, 1.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", _BUILDERS)
 def test_every_set_is_drawn(kind: type[ConvexSet]):
     assert isinstance(find(convex_sets(), lambda drawn: isinstance(drawn, kind), settings=SEARCH), kind)
@@ -71,6 +74,7 @@ def test_every_potential_is_drawn(kind):
     assert isinstance(find(potentials(), lambda drawn: isinstance(drawn, kind), settings=SEARCH), kind)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_points_lie_where_they_should(data):
     convex_set = data.draw(convex_sets(2, kinds=[kind for kind in _BUILDERS if kind is not WholeSpace]))
@@ -78,6 +82,7 @@ def test_points_lie_where_they_should(data):
     assert convex_set.contains(data.draw(boundary_points(convex_set)))
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_points_near_the_boundary_are_at_the_distance(data):
     """To 1e-14 of the radius, the rounding of the point itself."""
@@ -112,6 +117,7 @@ def test_sets_of_the_asked_dimension_are_drawn():
     assert find(convex_sets(7, kinds=[Simplex]), lambda _: True, settings=SEARCH).dimension == 7
 
 
+@pytest.mark.slow
 def test_without_hypothesis_the_import_says_how_to_get_it():
     program = (
         "import sys; sys.modules['hypothesis'] = None\n"

@@ -52,6 +52,7 @@ CALLS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_a_true_claim_stands_and_a_false_one_falls_with_what_was_seen(call):
     right, wrong = call(0.0), call(0.1)
@@ -67,6 +68,7 @@ def test_a_true_claim_stands_and_a_false_one_falls_with_what_was_seen(call):
     assert wrong.call.startswith(wrong.kind)
 
 
+@pytest.mark.slow
 def test_the_undecided_say_so():
     few = {"samples": 60, "violation_of_interest": 0.01}
     for result in (
@@ -136,6 +138,7 @@ def test_factors_of_the_unbounded_tests_have_mean_at_most_one(spread):
         assert both[-1, 0] == pytest.approx(2 * math.log(2e160) - math.log(2) - math.log1p(2.0), rel=1e-14)
 
 
+@pytest.mark.slow
 def test_the_exponent_is_bounded_from_both_sides():
     result = rate(power_law(-0.7), [10, 20, 50, 100], 0.0, high=1.0, alpha=0.01)
     low, high = result.figures["exponent_lower_bound"], result.figures["exponent_upper_bound"]
@@ -145,11 +148,13 @@ def test_the_exponent_is_bounded_from_both_sides():
         assert rate(power_law(-0.7), [10, 20, 50, 100], claimed, high=1.0, alpha=0.01).verdict is verdict
 
 
+@pytest.mark.slow
 def test_the_least_constant_is_below_the_true_one_and_near():
     result = ratio_at_most(power_law(-0.5), BOUNDS, 2.0, high=1.0, alpha=0.01)
     assert 0.48 < result.figures["constant_lower_bound"] < 0.5
 
 
+@pytest.mark.slow
 def test_vectors_strings_and_counts_have_laws():
     def correlated(size, rng):
         x = rng.standard_normal((size, 2))
@@ -215,17 +220,20 @@ def test_bad_arguments_are_refused():
         equal_law(lambda size, rng: 1 / 0, lambda size, rng: 1 / 0)
 
 
+@pytest.mark.slow
 def test_a_function_that_raises_has_another_law():
     result = equal_law(uniform, lambda size, rng: 1 / 0, samples=1000)
     assert result.verdict is FAIL
     assert "exception (ZeroDivisionError)" in result.counterexample
 
 
+@pytest.mark.slow
 def test_a_result_has_no_truth_value():
     with pytest.raises(TypeError, match="result.verdict"):
         assert mean_at_most(uniform, 0.5, low=0, high=1, samples=100)
 
 
+@pytest.mark.slow
 def test_the_mdv_of_one_law_has_room_for_the_choice_among_parts():
     """The same numbers, alone and as vectors of one: the latter's events are chosen among more."""
 

@@ -141,6 +141,7 @@ MANY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", MANY)
 def test_a_violation_that_takes_many_different_observations_has_a_certificate(kind):
     """Rounded down to as many different ones as the checker's limit allows."""
@@ -198,6 +199,7 @@ def test_the_e_value_of_unbounded_observations_is_the_product_of_its_factors(spr
             checker.issue("own:mine", "claim", msgspec.structs.replace(witness, **change))
 
 
+@pytest.mark.slow
 def test_a_counterexample_to_a_property_says_that_it_has_no_certificate():
     result = identity(lambda x: x, lambda x: x + 1.0, (0.0, 1.0))
     [(finding, _, data)] = findings_of(result, id_="mine", reading="claim", reproduce="")

@@ -45,6 +45,7 @@ WRONG = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", RIGHT.values(), ids=RIGHT)
 def test_what_is_true_stands(call):
     result = call()
@@ -53,6 +54,7 @@ def test_what_is_true_stands(call):
     assert result.alpha == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("call", "said"), WRONG.values(), ids=WRONG)
 def test_what_is_false_is_found_and_shrunk(call, said):
     result = call()
@@ -60,6 +62,7 @@ def test_what_is_false_is_found_and_shrunk(call, said):
     assert said in result.counterexample
 
 
+@pytest.mark.slow
 def test_a_search_can_be_repeated():
     result = WRONG["identity"][0]()
     assert result.reproduce() == result
@@ -97,6 +100,7 @@ def test_bad_input_is_one_sentence():
         assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "call",
     [

@@ -26,6 +26,7 @@ def check(fault="", checked=checked_one_pass, **options):
     return checked(fault, **(settings | options))
 
 
+@pytest.mark.slow
 def test_the_right_optimiser_keeps_all_claims_and_its_report_says_what_was_looked_at():
     report = check(invariances=("permutation", "scaling", "rotation"))
     assert report.verdict is PASS
@@ -67,6 +68,7 @@ FAULTS = (
 """The others are as long in ``python -m benchmarks.optimisers``."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_fault_is_caught_by_its_claim(fault):
     """Privacy, the longest to check, where it is what breaks."""
@@ -77,6 +79,7 @@ def test_each_fault_is_caught_by_its_claim(fault):
     assert report.result(ONE_PASS[fault]).counterexample in report.summary
 
 
+@pytest.mark.slow
 def test_gradients_that_are_averaged_before_they_are_clipped_show_among_many_records():
     claims = {"checked": checked_full_batch, "risk": None, "invariances": ()}
     assert check("", **claims).result("privacy").verdict is PASS
@@ -87,6 +90,7 @@ def plain(data, L, D, epsilon, delta, rng, loss, convex_set):
     return one_pass(data[np.newaxis], L, D, epsilon, delta, rng, loss, convex_set)[0]
 
 
+@pytest.mark.slow
 def test_gradients_are_counted():
     settings = {"problems": ("still",), "sizes": (20,), "privacy": False, "invariances": ()}
     for claimed, verdict in ((20, PASS), (19.5, FAIL)):
@@ -95,6 +99,7 @@ def test_gradients_are_counted():
     assert "a run asked for 20 gradients" in report.result("gradient_queries").counterexample
 
 
+@pytest.mark.slow
 def test_a_fit_without_a_loss_says_which_it_is_for():
     def mean(data, L, D, epsilon, delta, rng):
         n, d = data.shape
@@ -148,6 +153,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("factor", "verdict"), [("1.0", PASS), ("1.5", FAIL)])
 def test_a_program_in_any_language_goes_through(tmp_path, factor, verdict):
     (tmp_path / "fit.py").write_text(PROGRAM.replace("FACTOR", factor), encoding="utf-8")
@@ -183,6 +189,7 @@ def test_bad_optimisers_are_one_sentence(said):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_bad_claims_and_names_are_one_sentence():
     for match, options in {
         "risk on drift with n = 200, d = 1=-1": {"risk": lambda *_: -1},
@@ -210,6 +217,7 @@ def test_bad_claims_and_names_are_one_sentence():
         next(candidates(("EuclideanDistance",), any_set=False))
 
 
+@pytest.mark.slow
 def test_what_few_runs_or_outputs_leave_undecided_is_decided_by_more():
     """Nearly all outputs of the batches lie at W's border; the other's bound is near LD, which little exceeds."""
     nothing = {"problems": ["drift"], "sizes": [100], "invariances": ()}
@@ -226,6 +234,7 @@ def test_what_few_runs_or_outputs_leave_undecided_is_decided_by_more():
     assert (near.verdict, near.samples) == (AuditVerdict.NOT_VIOLATED, 800)
 
 
+@pytest.mark.slow
 def test_systems_go_through():
     report = check_system("output-perturbation", sizes=(30,), problems=("logistic",), risk=None, samples=1000)
     assert report.verdict is PASS
@@ -245,6 +254,7 @@ def test_the_bank_names_every_loss_and_says_why_each_problem_is_hard():
     assert BANK["still"].minimum.gap < 1e-12
 
 
+@pytest.mark.slow
 def test_privacy_is_undecided_where_one_number_of_records_could_show_nothing():
     def shares_one_record(data, L, D, epsilon, delta, rng):
         kept = np.zeros(data.shape[0]) if data.shape[1] > 1 else data[:, 0, 0] / L
@@ -263,6 +273,7 @@ def test_privacy_is_undecided_where_one_number_of_records_could_show_nothing():
     assert both.result("privacy").verdict is PASS
 
 
+@pytest.mark.slow
 def test_data_sets_that_are_refused_at_random_or_for_their_records_are_told():
     def of_two_classes(data, L, D, epsilon, delta, rng, loss, convex_set):
         if data.shape[0] == 50 and rng.random() < 0.01:

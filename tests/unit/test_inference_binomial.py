@@ -109,6 +109,7 @@ def test_minimum_detectable_violation_has_exactly_the_power(alternative, n, p0, 
     assert power(0.9 * v) < 0.9
 
 
+@pytest.mark.slow
 def test_required_samples_is_enough_and_nearly_least():
     design = {"probability": 0.27, "null_probability": 0.2, "alpha": 0.01}
     n = binomial.required_samples(**design)

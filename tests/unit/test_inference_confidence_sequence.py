@@ -55,6 +55,7 @@ def test_bounds_are_the_roots_of_the_wealth_rounded_outwards(name, n):
     assert log_wealth_against(1.0 - upper + 2e-3 * (upper - data.mean()) + 1e-12, 1.0 - data, 0.0) < threshold
 
 
+@pytest.mark.slow
 def test_wealth_at_the_bound_clears_the_threshold_in_60_digits():
     data = np.random.default_rng(6).beta(0.3, 2.0, 150)
     sequence = BettingConfidenceSequence(low=0.0, high=1.0, alpha=0.05)
@@ -75,6 +76,7 @@ def test_wealth_at_the_bound_clears_the_threshold_in_60_digits():
             assert wealth(u * (1 + mpmath.mpf(1e-8)), y) < 40
 
 
+@pytest.mark.slow
 def test_excluded_exactly_when_the_e_process_at_that_mean_rejects():
     rng = np.random.default_rng(7)
     data = rng.random(400)
@@ -113,6 +115,7 @@ def test_one_side_gets_all_of_alpha():
     assert upper.interval == (0.0, both.upper)
 
 
+@pytest.mark.slow
 def test_looking_does_not_change_the_bounds():
     data = np.random.default_rng(10).random(600)
     looked = BettingConfidenceSequence(low=0.0, high=1.0, alpha=0.05)

@@ -30,6 +30,7 @@ def test_grid_is_fixed_increasing_and_reaches_near_the_largest_bet():
     assert depth_for_range(-1e-4, 1.0) == 21
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (-0.01, 3.0), (-20.0, 0.5)])
 def test_log_wealth_is_the_mean_of_the_products(low, high):
     rng = np.random.default_rng(1)
@@ -40,6 +41,7 @@ def test_log_wealth_is_the_mean_of_the_products(low, high):
     assert abs(process.log_wealth - exact) <= log_wealth_error(process.fractions, high / -low, 300)
 
 
+@pytest.mark.slow
 def test_batches_do_not_matter():
     rng = np.random.default_rng(2)
     payoffs = rng.uniform(-1.0, 1.1, 5000)
@@ -103,6 +105,7 @@ def test_decision_carries_the_p_value_of_the_maximum():
     assert decision.rejected == (decision.p_value <= 0.01)
 
 
+@pytest.mark.slow
 def test_many_small_batches_round_no_worse_than_one_large_one():
     process = BettingEProcess(low=-1.0, high=1.0, alpha=0.5, fractions=[0.99])
     naive = 0.0

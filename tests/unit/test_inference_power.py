@@ -182,6 +182,7 @@ def exact_privacy_power(epsilon, delta, p, q, samples, alpha):
     return power
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "delta", "q", "samples", "alpha", "power"),
     [
@@ -204,6 +205,7 @@ def test_privacy_mdv_is_sound_and_tight(epsilon, delta, q, samples, alpha, power
     assert power - 1e-12 <= bound <= exact_privacy_power(p=boundary + v, **design) + 1e-13
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("alpha", "factor"), [(0.05, 3.3), (1e-6, 1.8)])
 @pytest.mark.parametrize(
     ("epsilon", "delta", "q", "violation"),
@@ -224,6 +226,7 @@ def test_required_pairs_against_the_fixed_sample_normal_test(epsilon, delta, q, 
     assert 0.98 * violation <= v <= violation
 
 
+@pytest.mark.slow
 def test_a_hundred_million_pairs_are_planned_in_no_time():
     start = time.process_time()
     v = privacy_event_test.minimum_detectable_violation(
@@ -278,12 +281,14 @@ def test_privacy_mdv_is_infinite_when_nothing_would_be_found():
     )
 
 
+@pytest.mark.slow
 def test_violations_below_the_reach_of_the_smallest_bet_need_more_than_any_number():
     assert (
         privacy_event_test.required_samples(violation=1e-9, epsilon=0.0, delta=0.0, q=0.5, alpha=0.05) is None
     )
 
 
+@pytest.mark.slow
 def test_mdv_falls_with_samples_and_rises_with_power_and_certainty():
     def mdv(samples=10_000, alpha=1e-6, power=0.9):
         return privacy_event_test.minimum_detectable_violation(

@@ -38,6 +38,7 @@ def walk(n, s, runs, rng):
     return total / m
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "s"), [(2, 1.0), (16, 0.2), (17, 3.0), (64, 20.0), (200, 4.0)])
 def test_the_exact_expectation_is_that_of_the_walk(n, s):
     """Seven standard errors: false alarm 3e-12 each; they are 0.2 to 0.7 percent of the mean or less."""
@@ -47,6 +48,7 @@ def test_the_exact_expectation_is_that_of_the_walk(n, s):
     assert abs(sample.mean() - expected_risk(n, s)) < 7.0 * error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cell",
     [
@@ -75,6 +77,7 @@ def test_chunks_give_as_many_runs(monkeypatch):
     assert np.unique(risks).size == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "s"), [(16, 3.0), (512, 5.2), (2048, 1.6), (2048, 14.5), (64, 240.0)])
 def test_more_nodes_change_nothing(n, s):
     c = s / (math.sqrt(n) * (1.0 + s))
@@ -83,6 +86,7 @@ def test_more_nodes_change_nothing(n, s):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("s", [3.6, 8.0])
 def test_the_limit_is_approached(s):
     """The ratio to the limit law tends to 1, up to the O(1/s³) that the law leaves out."""
@@ -123,6 +127,7 @@ def test_the_plans_are_what_the_method_says(reading, profile):
         assert cell.n >= smallest_useful_n(first=5, second=20, dimension=cell.dimension, delta=cell.delta)
 
 
+@pytest.mark.slow
 def test_the_regression_solves_its_equations():
     rng = np.random.default_rng(3)
     sizes = [10, 20, 50, 100, 400]

@@ -74,6 +74,7 @@ def test_the_members_found_are_the_best_of_their_ranges():
     assert utility.silent_drift(1.0).n == max(range(2, 100), key=lambda n: utility.drift_ratio(n, 0.0, 1.0))
 
 
+@pytest.mark.slow
 def test_a_risk_drift_is_the_first_of_the_ladder_that_is_clear():
     found = risk.search_drift(first=5.0, second=20.0)
     assert found is not None

@@ -226,6 +226,7 @@ def test_a_query_is_misjudged_by_quadrature(x):
     assert float(sparse.misjudged(flint.arb(x))) == pytest.approx(float(exact), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("threshold", "query", "moved"), [(2, 4, 2), (2, 2, 2), (2, 2, 1), (Fraction(19, 10), Fraction(19, 5), 2)]
 )
@@ -325,6 +326,7 @@ def gaussian_delta(epsilon, mu):
     return mp.ncdf(mu / 2 - epsilon / mu) - mp.e**epsilon * mp.ncdf(-mu / 2 - epsilon / mu)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "factor"), [(1, Fraction(5, 4)), (Fraction(15, 4), Fraction(5, 4))])
 def test_the_excess_of_the_gaussian_mechanism(epsilon, factor):
     bound = gaussian.largest_excess(Fraction(epsilon), factor, Fraction(3), 1500)
@@ -349,6 +351,7 @@ def test_the_room_of_advanced_composition():
         assert k > 1 or total == pytest.approx(0.5 + 0.5 * float(right / left), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_the_figures_beside_the_gaussian_mechanism_by_scipy():
     """At δ = 10⁻⁵ the printed c is √(2 ln(1.25/δ)) = 4.845; δ of the mechanism is Balle and Wang's."""
 

@@ -38,6 +38,7 @@ def test_the_limit_is_that_of_the_most_powerful_test(true, n, alpha):
     assert exact * (1.0 - 1e-9) <= found <= exact * 1.01 + 1e-9
 
 
+@pytest.mark.slow
 def test_the_number_of_outputs_is_where_the_power_is():
     n = samples_for(response(0.25), 0.125, 1e-6, power=0.5)
     assert (
@@ -94,6 +95,7 @@ def test_the_laws_are_the_mechanisms(name):
         assert (np.abs(seen - masses) <= np.sqrt(2.0 * masses * (1.0 - masses) * far) + far).all()
 
 
+@pytest.mark.slow
 def test_half_of_epsilon_is_within_reach_of_eleven_of_fifteen_at_a_million_and_of_one_at_ten_thousand():
     few, many = (
         [most_power(LAWS[name](), 0.5 * CASES[name].true, n, 1e-6) for name in LAWS]

@@ -306,6 +306,7 @@ def zcdp_orders(rho):
     return [0.0, 0.5 * s, s, 1.02 * s, 1.5 * s, *(e for e in spread if 1.5 * s < e <= 700.0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", RHOS)
 def test_no_order_of_the_divergence_says_more(rho):
     claim = ZeroConcentratedDP(rho)
@@ -608,6 +609,7 @@ def test_public_names():
 # --- what is broken is seen ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fresh_caches")
 @pytest.mark.parametrize("factor", [0.0, 1e-6, 0.3, 0.9, 1.1, 30.0])
 def test_a_search_that_errs_makes_no_claim_too_strong(monkeypatch, factor):

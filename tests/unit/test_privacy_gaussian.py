@@ -48,6 +48,7 @@ def test_doubles_against_mpmath(epsilon, mu):
     assert log_delta(epsilon, mu) == pytest.approx(float(reference(epsilon, mu)), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 1e-6), (1.0, 1e-5), (2.0, 1e-10)])
 def test_against_dp_accounting(epsilon, delta):
     from dp_accounting.pld import privacy_loss_distribution

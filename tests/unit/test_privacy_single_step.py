@@ -46,6 +46,7 @@ def by_quadrature(p, epsilon, sigma, g, g_prime, h):
     return float(np.maximum(first - math.exp(epsilon) * second, 0.0).sum()) * (x[1] - x[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("p", "epsilon", "sigma"), PLACES)
 def test_worst_cases_are_attained(p, epsilon, sigma):
     assert value(replace_one_delta, p, epsilon, sigma) == pytest.approx(

@@ -48,6 +48,7 @@ def two_steps(g, h, sigma, axis):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sigma", [0.7, 2.0, 5.0])
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.5])
 def test_the_true_curve_of_two_iterations_lies_between_the_bounds(sigma, epsilon):
@@ -167,6 +168,7 @@ def test_the_number_of_points_is_rarely_outside_its_bounds(n, tau):
     assert bites >= (3 if n > 5 else 0)
 
 
+@pytest.mark.slow
 def test_few_distinct_points_help_when_the_number_of_iterations_is_fixed():
     """At τ = n only 63 % of the points are used; an order is proven that the cap K < n alone does not give."""
     n = 10**6

@@ -50,6 +50,7 @@ def sets(dimension):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("population", POPULATIONS, ids=lambda population: population.name)
 def test_real_data_reach_the_promised_gap_within_seconds(population):
     rng = np.random.default_rng(0)
@@ -100,6 +101,7 @@ def test_against_a_conic_solver_on_real_data(population):
         assert cvxpy_minimum(population, convex_set) == pytest.approx(minimum.value, abs=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("loss", [AbsoluteDeviation(), Quantile(0.2), Huber(0.3), Hinge(), Logistic()])
 def test_against_a_conic_solver_on_small_data(loss, seed):
@@ -173,6 +175,7 @@ def test_units_do_not_matter(scale):
     assert scaled.gap <= 1e-8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-150, 1e150])
 def test_scales_beyond_the_interior_point_method_get_an_honest_gap(scale):
     population = FinitePopulation(scale * np.array([[1.0, 0.3], [2.0, 1.0], [1.0, 0.5]]), AbsoluteDeviation())

@@ -86,6 +86,7 @@ def test_linear_signs_without_a_mean_are_flat():
     assert population.minimum(WholeSpace(3)).value == 0.0
 
 
+@pytest.mark.slow
 def test_linear_signs_over_a_set_known_by_its_projection_alone():
     mean = np.array([0.6, -0.8, 0.0])
     population = LinearSigns(mean, lipschitz=math.sqrt(3.0))
@@ -206,6 +207,7 @@ class Distance(Loss):
         return 1.0
 
 
+@pytest.mark.slow
 def test_a_loss_of_the_users_own_gets_a_risk_and_a_certificate():
     corners = np.array([[1.0, 0.0], [-0.5, math.sqrt(0.75)], [-0.5, -math.sqrt(0.75)]]) + np.array([0.3, 0.1])
     population = FinitePopulation(corners, Distance())

@@ -54,6 +54,7 @@ if len(levels()) > 1:
     SWITCHES["numpy dispatches on nothing"] = {_name: next(iter(levels().values()))[_name]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", SWITCHES)
 def test_the_store_has_other_keys_on_another_kind_of_processor(what):
     here, other = seen(), seen(**SWITCHES[what])
@@ -89,6 +90,7 @@ def test_a_library_that_another_package_loads_changes_nothing(monkeypatch):
     assert _linear_algebra() == ["openblas 0.3.15 Haswell"]
 
 
+@pytest.mark.slow
 def test_the_levels_take_the_features_away_from_the_last_to_the_first():
     features = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
     assert len(levels()) == len(features) + 1
@@ -102,6 +104,7 @@ def test_the_levels_take_the_features_away_from_the_last_to_the_first():
     assert len({seen(**switches)["key"] for switches in levels().values()}) == len(levels())
 
 
+@pytest.mark.slow
 def test_a_command_runs_at_every_level_and_one_failure_is_a_failure(capfd):
     program = "import os, sys; print(os.environ.get('NPY_DISABLE_CPU_FEATURES')); sys.exit({})"
     # The suite itself may run at a lower level, whose switches the highest of its own leaves as they are.

@@ -44,6 +44,7 @@ class Tape:
         return np.rint(deviation * self.standard_normal(shape))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [Logistic(), Hinge()], ids=["logistic", "hinge"])
 @pytest.mark.parametrize("system", [EstimatorBatches(), EstimatorPasses()], ids=lambda s: s.id)
 def test_the_steps_are_those_of_the_estimators(system, loss):
@@ -77,6 +78,7 @@ def test_the_steps_are_those_of_the_estimators(system, loss):
     assert fit.gradient_queries == plan.epochs * plan.points
 
 
+@pytest.mark.slow
 def test_the_noise_is_proven():
     task = Task(Linear(), L2Ball(np.zeros(D), RADIUS), 0.5)
     figures = EstimatorBatches().calibrate(task, 5000, BUDGET).figures
@@ -131,6 +133,7 @@ def test_the_range_is_that_of_the_plan():
             noise.plan(n=50, parameters=1, epsilon=epsilon, delta=delta, batch_size=50, epochs=1)
 
 
+@pytest.mark.slow
 def test_an_optimiser_s_checks_are_kept():
     """The bank's logistic problem, and privacy with records beyond L among the pairs; at 1e-9."""
     found = check_system("estimator-passes", sizes=(40,), problems=("logistic",), alpha=1e-9)

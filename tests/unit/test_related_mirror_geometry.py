@@ -173,6 +173,7 @@ def test_the_reach_of_a_potential_bounds_its_divergences(seed):
             assert divergences.max() == pytest.approx(geometry.reach)
 
 
+@pytest.mark.slow
 def test_a_declared_bound_on_the_dual_norm_narrows_the_step_and_is_checked():
     system = EntropicMirrorDescent(dual_lipschitz=1 / math.sqrt(D))
     sample = data(SIGNS, 20)
@@ -188,6 +189,7 @@ def test_a_declared_bound_on_the_dual_norm_narrows_the_step_and_is_checked():
             wrong.fit(sample, task=ON_SIMPLEX, budget=BUDGET, rng=draws(1))
 
 
+@pytest.mark.slow
 def test_the_entropic_potential_pays_for_noise_by_the_logarithm_of_the_dimension():
     n = 2000
     ratios = []

@@ -58,6 +58,7 @@ def problem(loss, convex_set, runs, batch, *, steps=4, seed=0):
     return plan, sample, np.tile(convex_set.project(rng.standard_normal(d)), (runs, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [1, 2, 9, 140])
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 def test_the_compiled_steps_are_those_of_numpy(monkeypatch, loss, d):

@@ -51,6 +51,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_at_special_values_are_found_by_the_default_search(fault):
     result = searched(*FAULTS[fault])
@@ -58,10 +59,12 @@ def test_faults_at_special_values_are_found_by_the_default_search(fault):
     assert re.search("pairs were tried, of which this is the worst|1 pair was tried", result.summary)
 
 
+@pytest.mark.slow
 def test_the_right_counterpart_is_left_alone():
     assert searched(clamped_well, neighbouring_arrays("add-remove")).verdict is not AuditVerdict.VIOLATED
 
 
+@pytest.mark.slow
 def test_a_threshold_is_looked_at():
     """What happens at 37.5 alone is found where the strategy says so."""
 
@@ -82,12 +85,14 @@ def test_special_values_of_a_type():
     assert special_values(np.dtype("U3")) == []
 
 
+@pytest.mark.slow
 @settings(database=None, max_examples=60)
 @given(neighbouring_answers(5, sensitivity=2.0))
 def test_answers_differ_by_the_sensitivity_at_most(pair):
     assert 0.0 < np.abs(pair[0] - pair[1]).max() <= 2.0
 
 
+@pytest.mark.slow
 def test_patterns_find_a_faulty_sparse_vector():
     """Lyu, Su and Li (2017), Algorithm 5: no noise on the queries."""
 
@@ -97,6 +102,7 @@ def test_patterns_find_a_faulty_sparse_vector():
     assert searched(sparse_vector, neighbouring_answers(5), pair_examples=12).verdict is AuditVerdict.VIOLATED
 
 
+@pytest.mark.slow
 def test_a_search_ends_with_a_pair_that_is_plain_and_goes_on_without_one():
     faulty = searched(crashing, neighbouring_arrays("add-remove"))
     assert faulty.pairs_tried < 10

@@ -84,6 +84,7 @@ def test_a_drift_of_at_least_16_points_where_one_contradicts_the_claim(kappa, cl
     assert found.ratio > claimed
 
 
+@pytest.mark.slow
 def test_the_evidence_of_the_regret_by_hand():
     """(κ² + H_n − H_{n−m})/2 at n = 2, and at n = 16 the largest of those from there on; H_16 − H_7 = 113567/144144."""
     found = regret._evidence(1.0, [path(tightest=0.25), path(tightest=0.75)], member(1.0), Fraction(5, 4))

@@ -83,6 +83,7 @@ def test_log_survival_is_that_of_survival(m):
     np.testing.assert_allclose(log_survival(17, m, 80), want, rtol=1e-14, atol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("t", [5_001, 7_000, 8_000, 20_000])
 def test_ten_thousand_points_by_both_routes(t):
     n, m = 10_000, 5_001
@@ -93,6 +94,7 @@ def test_ten_thousand_points_by_both_routes(t):
     assert low <= log_tail_bound(n, m, t)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [16, 100, 1_000, 10_000])
 def test_bound_misses_a_factor_of_the_order_of_the_root(n):
     m = n // 2 + 1
@@ -110,6 +112,7 @@ def test_bound_at_sizes_that_nothing_else_reaches(n):
     assert bound < -janson * n
 
 
+@pytest.mark.slow
 def test_the_limiting_exponent_by_legendre():
     """``sup_{α > 1/2} ∫_0^{1/2} log((α − x)/(1 − x)) dx − 2 log α``, by the integral's closed form."""
 
@@ -154,6 +157,7 @@ def test_the_enclosure_is_wrong_if_one_power_is(monkeypatch):
     assert not encloses(log_tail_enclosure(17, 9, 20), tail_exact(17, 9, 20))
 
 
+@pytest.mark.slow
 def test_without_exponents_of_their_own_the_states_that_count_are_lost(monkeypatch):
     def common(state, exponents):
         largest = np.frexp(state.max())[1]

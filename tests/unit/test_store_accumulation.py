@@ -103,6 +103,7 @@ def bernoulli_e_value(successes, draws, *, p=0.5, q=0.75):
     return successes * math.log(q / p) + (draws - successes) * math.log((1 - q) / (1 - p))
 
 
+@pytest.mark.slow
 def test_the_probability_of_ever_rejecting_is_at_most_the_level_exactly():
     """All outcomes of six runs of three draws at the boundary of the null hypothesis, decided after each run.
 
@@ -121,6 +122,7 @@ def test_the_probability_of_ever_rejecting_is_at_most_the_level_exactly():
     assert 0.0 < rejected <= alpha
 
 
+@pytest.mark.slow
 def test_with_the_largest_wealth_in_place_of_the_last_it_would_be_broken():
     """Why an e-value is the wealth at the end: the largest that was seen rejects too often.
 

@@ -106,6 +106,7 @@ def in_balls(n, points, mu, epsilon, batch=1):
 SMALL = [(3, 0.1, 1.0), (3, 0.5, 2.0), (10, 0.05, 0.5), (5, 0.0, 1.0), (40, 0.2, 3.0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "epsilon", "mu"), SMALL)
 def test_two_steps_by_quadrature(n, epsilon, mu):
     upper, lower = two_steps(n, epsilon, mu)
@@ -125,6 +126,7 @@ AGAINST_BALLS = [
 LARGE = [(10**5, 50_001, 1.0, 0.01, 1), (10**8, 50_000_001, 3.1, 1.0, 1), (10**8, 50_000_001, 0.5, 1e-4, 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", AGAINST_BALLS + [pytest.param(c, marks=pytest.mark.long) for c in LARGE])
 def test_doubles_are_above_the_balls_and_close(case):
     """The stated rounding bound covers what doubles do, and is small: 1e-4 at 5·10⁷ steps."""
@@ -170,10 +172,12 @@ def holds():
     )
 
 
+@pytest.mark.slow
 def test_the_right_accountant_holds():
     assert holds()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [-1, 1])
 def test_k_off_by_one_is_seen(monkeypatch, change):
     right = functional_bounds.log_hockey_stick
@@ -187,12 +191,14 @@ def test_k_off_by_one_is_seen(monkeypatch, change):
     assert not holds()
 
 
+@pytest.mark.slow
 def test_half_the_distance_is_seen(monkeypatch):
     right = functional_bounds.envelope
     monkeypatch.setattr(functional_bounds, "envelope", lambda *, mu, **rest: right(mu=mu / 2, **rest))
     assert not holds()
 
 
+@pytest.mark.slow
 def test_an_envelope_without_its_atom_is_seen(monkeypatch):
     """Its mass would be missing; put where the rest is, in proportion, the mean would be another."""
     monkeypatch.setattr(law, "_atom", lambda epsilon, mu: 0.0)
@@ -209,6 +215,7 @@ def test_an_envelope_without_its_atom_is_seen(monkeypatch):
     assert not holds()
 
 
+@pytest.mark.slow
 def test_rounding_down_is_seen(monkeypatch):
     """A cell's mass at its lower end alone."""
     right = law._panels
@@ -221,6 +228,7 @@ def test_rounding_down_is_seen(monkeypatch):
     assert not holds()
 
 
+@pytest.mark.slow
 def test_rounding_up_in_the_lower_bound_is_seen(monkeypatch):
     def split(**arguments):
         found = law.envelope(**{k: v for k, v in arguments.items() if k != "highest"}, below=200, above=400)
@@ -233,6 +241,7 @@ def test_rounding_up_in_the_lower_bound_is_seen(monkeypatch):
 # The laws on the lattice.
 
 
+@pytest.mark.slow
 @given(st.floats(0.0, 2.0), st.floats(0.05, 3.0), st.floats(0.01, 1.5))
 def test_the_laws_are_ordered(epsilon, mu, relative_step):
     """The upper potential is the envelope's at lattice points, and above between; the lower is below its law's."""
@@ -294,6 +303,7 @@ def test_the_error_of_the_convolution_is_within_its_bound(size, copies):
 # Relations that hold whatever the numbers are.
 
 
+@pytest.mark.slow
 @given(st.integers(2, 400), st.floats(0.0, 1.0), st.floats(0.1, 4.0), st.data())
 @settings(max_examples=settings.default.max_examples // 5)
 def test_orders(n, epsilon, mu, data):
@@ -309,6 +319,7 @@ def test_orders(n, epsilon, mu, data):
     assert delta_lower(run, epsilon + 0.1) <= upper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "epsilon", "mu"), [(100, 1e-3, 2 / 348.8), (100, 1e-4, 1e-3), (20, 1e-5, 1e-4), (3, 1e-6, 1e-5)]
 )
@@ -319,6 +330,7 @@ def test_both_bounds_are_sharp_where_the_noise_is_large(n, epsilon, mu):
     assert 0.8 * upper < lower <= upper
 
 
+@pytest.mark.slow
 def test_the_range_of_n():
     for n in (2, 10, 10**4, 10**8):
         run = WholeRun(n=n, sigma=1.0)
@@ -331,6 +343,7 @@ def test_the_range_of_n():
     assert delta_lower(WholeRun(n=1000, sigma=1e-9), 1.0) == pytest.approx(0.501, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_epsilon_is_the_inverse_of_delta():
     run = WholeRun(n=1000, sigma=2.0)
     upper, lower = epsilon_upper(run, 1e-6), epsilon_lower(run, 1e-6)
@@ -340,6 +353,7 @@ def test_epsilon_is_the_inverse_of_delta():
     assert epsilon_upper(run, 0.9) == epsilon_lower(run, 0.9) == 0.0
 
 
+@pytest.mark.slow
 def test_batches_are_runs_on_fewer_points():
     """f points a step at noise σ: n/f points at noise fσ."""
     batches = WholeRun(n=1000, sigma=0.6, points=510, batch_size=10)
@@ -348,6 +362,7 @@ def test_batches_are_runs_on_fewer_points():
     assert WholeRun(n=1000, sigma=0.6, batch_size=10).law == ((510, 1.0),)
 
 
+@pytest.mark.slow
 def test_a_law_of_k_is_a_mixture():
     law_of_k = {400: 0.25, 500: 0.5, 1000: 0.25}
     run = WholeRun(n=1000, sigma=2.0, points=law_of_k)
@@ -363,6 +378,7 @@ def test_a_law_of_k_is_a_mixture():
     assert 0.8 * middle <= delta_lower(run, 1.0) <= middle
 
 
+@pytest.mark.slow
 def test_several_epochs():
     full = WholeRun(n=1000, sigma=15.0, points=1000, epochs=9)
     exact = float(gaussian_delta(0.1, 3 * 2 / 15.0))  # nine Gaussian steps
@@ -380,6 +396,7 @@ def test_several_epochs():
     assert delta_upper(run, 0.4) >= sampled - 0.012
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "mu", "epsilon"), [(2, 1.0, 0.1), (9, 3.0, 0.4), (50, 2.0, 0.2), (1000, 0.5, 0.03)]
 )
@@ -400,6 +417,7 @@ def test_the_output_alone_from_below(n, mu, epsilon):
     assert law_of_it.tail(0.0, 0.0) == pytest.approx(0.5, abs=1e-13)
 
 
+@pytest.mark.slow
 def test_the_noise_of_the_output_has_its_variance():
     """Of n = 9: Σ c_i²/(1 − i/9); and a tail beyond every period is 0 to the stated error."""
     law_of_it = output.Average(9, 4.0)
@@ -412,6 +430,7 @@ def test_the_noise_of_the_output_has_its_variance():
     assert abs(law_of_it.tail(law_of_it.reach, 0.0)) < 1e-12
 
 
+@pytest.mark.slow
 def test_three_views():
     run = WholeRun(n=100, sigma=2.0)
     for view in View:

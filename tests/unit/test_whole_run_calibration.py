@@ -19,6 +19,7 @@ from dpsco_verify.privacy.gaussian import gaussian_delta
 from dpsco_verify.privacy.whole_run import WholeRun, calibrate, calibration, delta_lower, delta_upper, epochs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "epsilon", "at_most"),
     [(1000, 1.0, 1.36), (10**4, 1.0, 1.085), (1000, 1000**-0.5, 5.6), (10**4, 0.04, 2.06)],
@@ -45,6 +46,7 @@ def test_the_figures(n, epsilon, at_most):
     )
 
 
+@pytest.mark.slow
 def test_batches_and_a_full_pass():
     one = calibrate(n=1000, epsilon=0.5, delta=1e-5)
     batches = calibrate(n=1000, epsilon=0.5, delta=1e-5, batch_size=10)
@@ -64,6 +66,7 @@ def test_large_batches():
     assert 0.8e-6 < found.delta_lower <= found.delta_upper <= 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nodes", [12, pytest.param(96, marks=pytest.mark.long)])
 def test_epochs(monkeypatch, nodes):
     """A bound by fewer orders is a bound as well."""
@@ -74,6 +77,7 @@ def test_epochs(monkeypatch, nodes):
     assert twice.sigma > calibrate(n=100, epsilon=0.5, delta=1e-3).sigma
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.05, 1e-12, 1e-60, 1e-230])
 def test_other_deltas(delta):
     found = calibrate(n=50, epsilon=2.0, delta=delta)
@@ -82,6 +86,7 @@ def test_other_deltas(delta):
     assert (found.certificate is None) == (delta < 1e-200)
 
 
+@pytest.mark.slow
 def test_a_wrong_accountant_has_no_certificate(monkeypatch):
     """Half the distance, one point fewer: the checker convolves itself and does not accept."""
     right = calibration.sum_of
@@ -102,6 +107,7 @@ def witness(**changes):
     return msgspec.structs.replace(certificate().witness, **changes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
@@ -157,6 +163,7 @@ def test_certificates_out_of_bounds_do_not_decode(changes):
         checker.Kinds().decode(msgspec.json.encode(tree))
 
 
+@pytest.mark.slow
 def test_less_delta_is_certified_with_more_noise():
     assert checker.issue("own:whole-run", "replace-one", witness(mu="1/3"))
     with pytest.raises(Rejected, match="reading"):
@@ -207,12 +214,14 @@ def test_bad_input(arguments, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_the_bound_on_the_checkers_grid_is_hardly_worse():
     found = calibrate(n=10**5, epsilon=1.0, delta=1e-6)
     assert 0.98 * found.delta_upper <= delta_upper(found.run, 1.0) <= found.delta_upper
     assert found.delta_upper >= 0.9999e-6
 
 
+@pytest.mark.slow
 def test_the_bound_is_at_most_what_the_certificate_shows():
     """At n = 1000 and ε = 0.1 the fine grid alone is 0.06 % above."""
     noise = calibrate(n=1000, epsilon=0.1, delta=1e-6)
