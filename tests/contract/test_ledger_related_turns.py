@@ -18,6 +18,7 @@ from dpsco_verify.evidence.checker import EventEvidence, MeanEvidence
 from dpsco_verify.ledger.installed import installed_ledger
 from dpsco_verify.ledger.systems import privacy_statement
 from dpsco_verify.ledger.systems import risk_statement as risk
+from dpsco_verify.ledger.systems.risk_instances import build
 from dpsco_verify.papers.arora2020.certified_noise import statement as certified_noise
 from dpsco_verify.papers.bassily2014.noisy_sgd_erm import bounds as noisy_sgd_bounds
 from dpsco_verify.papers.bassily2014.noisy_sgd_erm.certificates import NoisySgdViolation
@@ -32,7 +33,7 @@ from dpsco_verify.papers.chaudhuri2011.output_perturbation.certificates import O
 from dpsco_verify.papers.feldman2020.iteration_sgd import statement as iteration
 from dpsco_verify.papers.feldman2020.iteration_sgd.certificates import IterationStepViolation
 from dpsco_verify.papers.feldman2020.phased import statement as phased
-from dpsco_verify.related import ConditionError, Task
+from dpsco_verify.related import ConditionError, PrivacyBudget, Task
 from dpsco_verify.related.catalogue import SYSTEMS
 from dpsco_verify.related.output_perturbation import OutputPerturbation
 from dpsco_verify.related.phased_sgd import PhasedSgd
@@ -86,6 +87,21 @@ def test_one_statement_a_system_and_kind():
         assert len({s.id for s in of_one_kind}) == len(of_one_kind)
         assert {s.system for s in of_one_kind} <= set(SYSTEMS)
     assert len(AUDITED) == len({s.system for s in PRIVACY}) == len(PRIVACY)
+
+
+def test_the_measured_ratios_may_reach_the_largest_excess_over_the_bound(monkeypatch):
+    """No excess risk is above L D, here 1 times √2; the level is what e-processes over that range keep."""
+    monkeypatch.setattr(risk, "tested", lambda ratios, span, **_: (ratios, span))
+    system, instance = "mirror-descent-entropic", build("simplex-8")
+    arguments = {"runs": 3, "alpha": 0.1, "seed": 0, "name": "range"}
+    ratios, span = risk.measure(system=system, instance="simplex-8", n=200, **arguments)
+    bound = SYSTEMS[system].risk_bound(instance.task, 200, PrivacyBudget(risk.EPSILON, risk.DELTA))
+    assert span.high == pytest.approx(math.sqrt(2.0) / bound)
+    assert span.gap == instance.gap / bound
+    assert span.low == pytest.approx(-span.gap, abs=1e-8)
+    assert ratios.shape == (3,)
+    assert ((span.low <= ratios) & (ratios <= span.high)).all()
+    assert risk.measure(system=system, instance="simplex-8", n=2, **arguments) is None
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,20 @@ def test_a_risk_drift_is_the_first_of_the_ladder_that_is_clear():
     assert risk.needed_second(first=1e6, distance_factor=2.0) is None
 
 
+def test_where_no_risk_drift_is_clear_the_best_of_the_ladder_is_found():
+    first, second = 500.0, 2000.0
+    ladder = [
+        (risk.drift_ratio(10**k, float(delta), first=first, second=second), 10**k, delta)
+        for delta in (Fraction(1, 1000), Fraction(1, 100), Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
+        for k in range(3, 9)
+    ]
+    best = max((ratio, n, delta) for (ratio, steps), n, delta in ladder if steps <= risk.MAX_STEPS)
+    found = risk.search_drift(first=first, second=second)
+    assert best == (found.ratio, found.n, found.delta)
+    assert found.delta == Fraction(1, 2)
+    assert found.ratio < 1.0
+
+
 def test_the_smallest_useful_n_is_the_first():
     for dimension, delta in ((1, 0.5), (10, 1e-6)):
         n = risk.smallest_useful_n(first=5.0, second=20.0, dimension=dimension, delta=delta)

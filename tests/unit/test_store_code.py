@@ -145,9 +145,10 @@ def test_another_name_of_the_same_file_is_another(package):
     assert version("uses_one") != before
 
 
-def test_a_package_that_begins_to_do_things_counts_whole(package):
+@pytest.mark.parametrize("done", ["Second.x = 1", "Second()", "del Second"])
+def test_a_package_that_begins_to_do_things_counts_whole(package, done):
     before = version("uses_one")
-    package("a/__init__.py", PACKAGE["a/__init__.py"] + "Second.x = 1\n")
+    package("a/__init__.py", f"{PACKAGE['a/__init__.py']}{done}\n")
     assert version("uses_one") != before
 
 
