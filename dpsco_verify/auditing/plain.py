@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import PurePath
+from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,11 +39,13 @@ _PLAIN = frozenset({float, str, bytes, int, bool, type(None), list, tuple, Raise
 def plain(item: Any) -> Any:  # noqa: C901, PLR0911, PLR0912  one line a type
     """Return an output of a richer type as what it is judged as; others as they are.
 
-    A dictionary and a dataclass are pairs of key and value in their order; a set is its members in an order of their
-    own; a member of an enumeration is its name, a date or time its ISO text, a decimal or rational number the double
-    next to it, a complex number its two parts, a named tuple a tuple, and an array without axes what it holds. Tables
-    are their index and their columns by name, masked arrays lists with None for what is hidden, records tuples. What
-    has the array protocol, such as the tensors of other libraries, is the array that it gives.
+    A dictionary and a dataclass (also of attrs, msgspec or pydantic) are pairs of key and value in their order; a set
+    is its members in an order of their own, any other sequence a list; a member of an enumeration is its name, a date
+    or time its ISO text, a path or a UUID its text, a decimal or rational number the double next to it, a complex
+    number its two parts, a named tuple a tuple, and an array without axes what it holds. Tables are their index, if
+    they have one, and their columns by name, a missing value of theirs its text; masked arrays are lists with None for
+    what is hidden, records tuples, and sparse arrays their shape with what they store, by its place. What has the array
+    protocol, such as the tensors of other libraries, is the array that it gives.
     """
     if type(item) in _PLAIN:
         return item
@@ -70,16 +75,50 @@ def plain(item: Any) -> Any:  # noqa: C901, PLR0911, PLR0912  one line a type
         return list(item.items())
     if isinstance(item, AbstractSet):
         return sorted(item, key=lambda member: (type(member).__name__, repr(member)))
-    if dataclasses.is_dataclass(item) and not isinstance(item, type):
-        return [(field.name, getattr(item, field.name)) for field in dataclasses.fields(item)]
+    if isinstance(item, Sequence):
+        return list(item)
+    if isinstance(item, PurePath | UUID):
+        return str(item)
+    names = _field_names(item)
+    if names is not None:
+        return [(name, getattr(item, name)) for name in names]
     found = foreign_array(item)
     if found is not item:
         return _plain_array(found)
+    return _plain_foreign(item)
+
+
+def _field_names(item: Any) -> Iterable[str] | None:
+    """Return the names of the fields of a record, None if it is none; their libraries are not imported."""
+    kind = type(item)
+    if isinstance(item, SimpleNamespace):
+        return vars(item)
+    if dataclasses.is_dataclass(kind):
+        return [field.name for field in dataclasses.fields(kind)]
+    if hasattr(kind, "__attrs_attrs__"):
+        return [attribute.name for attribute in kind.__attrs_attrs__]
+    found: Iterable[str] | None = getattr(kind, "__struct_fields__", None)  # of msgspec
+    return getattr(kind, "model_fields", None) if found is None else found  # of pydantic
+
+
+def _plain_foreign(item: Any) -> Any:
+    """Return tables, sparse arrays and scalars of other libraries as what they are judged as."""
     if _is_table(item):
         columns = item.items() if hasattr(item, "columns") else [(item.name, item)]
         index = ("index", item.index.tolist())
         return [index, *((name, column.tolist()) for name, column in columns)]
-    return item
+    if _has(item, "get_columns", "height"):
+        return [(column.name, column.to_list()) for column in item.get_columns()]
+    if _has(item, "to_pydict"):
+        return list(item.to_pydict().items())
+    if _has(item, "to_pylist"):
+        return item.to_pylist()
+    if _has(item, "tocoo", "nnz"):
+        stored = item.tocoo()
+        places = zip(*(axis.tolist() for axis in stored.coords), strict=True)
+        return [tuple(stored.shape), *zip(places, stored.data.tolist(), strict=True)]
+    # A missing value, a period, an interval: their texts tell all.
+    return str(item) if type(item).__module__.partition(".")[0] == "pandas" else item
 
 
 def _plain_array(item: NDArray[Any]) -> Any:
@@ -134,9 +173,14 @@ def foreign_array(item: Any) -> Any:
     if isinstance(item, np.ndarray | np.generic):
         return item
     try:
-        if _is_table(item):
+        if (
+            _is_table(item)
+            or _has(item, "get_columns", "height")
+            or _has(item, "to_pydict")
+            or _has(item, "to_pylist")
+        ):
             return item
-        if hasattr(item, "requires_grad") and hasattr(item, "detach") and hasattr(item, "cpu"):
+        if _has(item, "requires_grad", "detach", "cpu"):
             return _of_tensor(item.detach().cpu())
         if hasattr(item, "__array__"):
             return np.asarray(item)
@@ -158,7 +202,11 @@ def _of_tensor(tensor: Any) -> NDArray[Any]:
 
 def _is_table(item: Any) -> bool:
     """Whether this is a pandas DataFrame or Series, found without an import of pandas."""
-    return all(hasattr(item, name) for name in ("iloc", "index", "to_numpy", "shape"))
+    return _has(item, "iloc", "index", "to_numpy", "shape")
+
+
+def _has(item: Any, *names: str) -> bool:
+    return all(hasattr(item, name) for name in names)
 
 
 def as_float(value: int | Fraction) -> float:
