@@ -67,7 +67,7 @@ audit: $(STAMP_RUN) ## Verify the paper and write the reports to OUT
 test: $(STAMP_TEST) ## Run the test suite
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not long" $(ARGS)
 
-test-fast: $(STAMP_TEST) ## Run the everyday part of the suite (under two minutes)
+test-fast: $(STAMP_TEST) ## Run the everyday part of the suite: the tests of some 20 ms at most
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-dev} $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not long" $(ARGS)
 
 # It adds to `make test` the larger sizes of what runs there at a smaller one, and at random examples of the properties.
@@ -75,15 +75,15 @@ test-long: $(STAMP_TEST) ## Run what is for a night: long calibrations, more kil
 	@export HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-long}; run=($(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -o faulthandler_timeout=7200 $(ARGS)); \
 	status=0; "$${run[@]}" -m long || status=$$?; "$${run[@]}" -m "not long" tests/property || status=$$?; exit $$status
 
-test-processors: $(STAMP_TEST) ## Run the everyday part at each level of processor features, and with functions that err
+test-processors: $(STAMP_TEST) ## Run what computes at each level of processor features, and with functions that err (for a night)
 	@export HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci}; \
-	run=($(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not long" $(ARGS)); \
+	run=($(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not long" --ignore=tests/cli $(ARGS)); \
 	status=0; $(BIN)/python -m dpsco_verify.processor "$${run[@]}" || status=$$?; \
 	echo "functions that err by a unit in the last place" >&2; \
 	DPSCO_TEST_WOBBLY_FUNCTIONS=1 "$${run[@]}" || status=$$?; exit $$status
 
 # Both at once are as far from where `make test` runs as one run can be.
-test-lowest: $(STAMP_TEST) ## Run what computes at the lowest level of processor features, with functions that err
+test-lowest: $(STAMP_TEST) ## Run the everyday part at the lowest level of processor features, with functions that err
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} DPSCO_TEST_WOBBLY_FUNCTIONS=1 $(BIN)/python -m dpsco_verify.processor --lowest \
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not long" tests/unit tests/property $(ARGS)
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from dpsco_verify.cli import main
 from dpsco_verify.store import EvidenceStore, StoreError, history
 
-pytestmark = pytest.mark.slow  # the everyday part has two minutes
+pytestmark = pytest.mark.slow
 
 
 def run(*arguments):

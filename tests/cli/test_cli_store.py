@@ -22,7 +22,7 @@ from dpsco_verify.cli.options import default_store
 from dpsco_verify.store import EvidenceStore
 from program import Started
 
-pytestmark = pytest.mark.slow  # the everyday part has two minutes
+pytestmark = pytest.mark.slow
 
 
 FAST = ("--profile", "quick", "--select", "exp-linear", "--select", "kl-bound", "--format", "json")

@@ -26,7 +26,7 @@ from dpsco_verify.execution import (
 )
 from dpsco_verify.execution import cluster as cluster_module
 
-pytestmark = pytest.mark.slow  # the everyday part has two minutes
+pytestmark = pytest.mark.slow
 
 
 def in_time(scheduler):

@@ -18,7 +18,7 @@ from dpsco_verify.execution import (
 )
 from dpsco_verify.store.codec import encode
 
-pytestmark = pytest.mark.slow  # the everyday part has two minutes
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ from dpsco_verify.execution import SerialExecutor, make_executor
 from dpsco_verify.geometry import AffineSubspace, Box, HalfSpace, L2Ball, LpBall, PNorm, WholeSpace
 from dpsco_verify.problems import Linear, Logistic
 
-pytestmark = pytest.mark.slow  # the everyday part has two minutes
+pytestmark = pytest.mark.slow
 
 
 GOOD = {

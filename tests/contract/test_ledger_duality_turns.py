@@ -17,7 +17,7 @@ from dpsco_verify.papers.arora2020.duality import certificates, curvature
 from dpsco_verify.papers.arora2020.duality import statement as duality
 from dpsco_verify.papers.arora2020.duality.certificates import DualityConstant, curvatures
 
-pytestmark = pytest.mark.slow  # the everyday part has two minutes
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("constant", [Fraction(2, 5), Fraction(49, 100)])

@@ -15,7 +15,7 @@ from dpsco_verify.papers.arora2020.regret_osmd import runs
 from dpsco_verify.papers.arora2020.regret_osmd import statement as regret_osmd
 from dpsco_verify.papers.arora2020.regret_osmd.certificates import OsmdLiteralViolation
 
-pytestmark = pytest.mark.slow  # the everyday part has two minutes
+pytestmark = pytest.mark.slow
 
 module = sys.modules["dpsco_verify.algorithm.mirror_descent"]  # the package hands on a function of that name
 

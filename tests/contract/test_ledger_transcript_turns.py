@@ -23,7 +23,7 @@ from dpsco_verify.papers.arora2020.translation import statement as translation
 from dpsco_verify.privacy import transcript
 from dpsco_verify.privacy.transcript import Status
 
-pytestmark = pytest.mark.slow  # the everyday part has two minutes
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)

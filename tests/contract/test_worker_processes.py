@@ -17,7 +17,7 @@ from dpsco_verify.execution import ExecutorChoice, UnitEndsWorkersError, WorkUni
 from dpsco_verify.execution.errors import WorkersEndedError
 from dpsco_verify.execution.processes import ProcessExecutor
 
-pytestmark = pytest.mark.slow  # the everyday part has two minutes
+pytestmark = pytest.mark.slow
 
 LONG = 60.0
 """Seconds that nothing here takes: what is not there by then never comes."""
