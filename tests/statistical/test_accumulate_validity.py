@@ -17,6 +17,8 @@ from dpsco_verify.inference import CellCounts, PrivacyEventTest, bounded_mean
 from dpsco_verify.ledger.e_values import event_e_value, mean_e_value
 from dpsco_verify.store import MeanObservations, RunEvidence, accumulate
 
+pytestmark = pytest.mark.slow
+
 BOUND = 0.1
 DRAWS = 4
 RUNS = 12

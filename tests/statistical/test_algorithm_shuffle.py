@@ -16,7 +16,9 @@ from dpsco_verify.geometry import WholeSpace
 from dpsco_verify.inference import goodness_of_fit
 from dpsco_verify.problems import Linear
 
-RUNS = 6_000
+pytestmark = pytest.mark.slow
+
+RUNS = 3_000
 LEVEL = 1e-9
 
 
@@ -36,7 +38,6 @@ def transcripts(n):
         )
 
 
-@pytest.mark.slow
 def test_the_order_of_fresh_points_is_a_shuffle_and_does_not_know_the_times():
     """n = 4 stops at 3 points: the 24 orders are equally likely, also given that a repeat came before the second.
 

@@ -96,7 +96,9 @@ def bounds(n, sigma, epsilon):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "sigma", "epsilon"), [(4, 0.5, 0.2), (8, 0.4, 0.5)])
+@pytest.mark.parametrize(
+    ("n", "sigma", "epsilon"), [(4, 0.5, 0.2), pytest.param(8, 0.4, 0.5, marks=pytest.mark.long)]
+)
 def test_the_implementation_lies_between_the_bounds(n, sigma, epsilon):
     """At 1500 runs the interval is within 0.12 of the mean at 1e-9."""
     result = audit_whole_runs(
@@ -121,7 +123,7 @@ def test_an_implementation_that_uses_every_point_is_found_above_the_bound(monkey
         whole_runs, "private_sgd", lambda data, **rest: right(data, **(rest | {"options": every}))
     )
     result = audit_whole_runs(
-        n=n, sigma=sigma, epsilon=epsilon, runs=600, alpha=1e-9, rng=np.random.default_rng(5)
+        n=n, sigma=sigma, epsilon=epsilon, runs=400, alpha=1e-9, rng=np.random.default_rng(5)
     )
     assert result.low > bounds(n, sigma, epsilon)[1]
 

@@ -44,7 +44,9 @@ def test_right_training_passes(example):
         assert result.mdv.epsilon <= result.epsilon_of_interest
 
 
-@pytest.mark.parametrize("fault", range(5))
+@pytest.mark.parametrize(
+    "fault", [0, *(pytest.param(fault, marks=pytest.mark.long) for fault in range(1, 5))]
+)
 def test_a_fault_is_caught_at_the_claim_by_one_run(example, fault):
     results = example.audit(example.FAULTS[fault], seed=1)
     assert any(result.verdict is AuditVerdict.VIOLATED for result in results)

@@ -17,7 +17,7 @@ from dpsco_verify.auditing.canaries.one_run import OneRun, approximate_dp, f_dp
 from dpsco_verify.auditing.canaries.scores import ranked
 from dpsco_verify.inference.binomial import at_most, clopper_pearson_lower
 
-RUNS, LEVEL = 300, 0.2
+RUNS, LEVEL = 200, 0.2
 
 
 def judged(rng, coins, scores):
@@ -33,6 +33,7 @@ def fair(rng, m):
     return coins
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("m", "law"),
     [
@@ -54,6 +55,7 @@ def test_scores_that_know_nothing_are_accused_no_more_often_than_the_level(m, la
     assert (clopper_pearson_lower(alarms, RUNS, alpha=1e-9 / 3) <= LEVEL).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mu", [0.5, 2.0])
 def test_gaussian_scores_at_their_own_claim_are_accused_no_more_often_than_the_level(mu):
     lines, wrong, alarms = gaussian_lines(mu), gaussian_lines(0.2 * mu), np.zeros(4, dtype=int)
@@ -85,9 +87,10 @@ def test_choosing_the_number_of_guesses_by_the_coins_is_caught_by_the_same_check
     assert clopper_pearson_lower(alarms, RUNS, alpha=1e-9) > LEVEL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("index", [0, 2])
 def test_ideal_canaries_at_the_mdv_are_found(index):
-    """Power 0.9 at the MDV: fewer than P(Bin(300, 0.9) ≤ n) = 1e-9 allows would be a wrong MDV."""
+    """Power 0.9 at the MDV: fewer than P(Bin(200, 0.9) ≤ n) = 1e-9 allows would be a wrong MDV."""
     claim, m = gaussian_lines(0.5), 400
     design = judged(np.random.default_rng(0), np.arange(m) < m // 2, np.zeros(m))[index]
     finder = design.finder(claim, Family.GAUSSIAN, 1e-5, alpha=0.05, power=0.9)

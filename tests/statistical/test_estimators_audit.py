@@ -1,8 +1,8 @@
 """The estimators' releases, audited by this package's own auditor at their worst pairs, and their sources' laws.
 
 Each audit accuses a right release with probability at most 1e-9. Two full passes at (0.5, 0.05) are a Gaussian
-mechanism of which half the noise has δ = 0.23 at that ε: 2,000 outputs find it with probability above 0.999. The
-seeds are fixed.
+mechanism of which half the noise has δ = 0.23 at that ε: 2,000 outputs find it with probability above 0.999. Of a
+quarter of the noise, by day, 600 find it with probability above 0.99. The seeds are fixed.
 The two audits by canaries of right fits accuse them with probability at most 1e-9 each. A fiftieth of the noise lets
 300 coins be guessed all but without error (area under the ROC above 0.98 at eight seeds, p below 3e-12).
 The sources' laws are tested at 1e-9 each; there are fewer than ten.
@@ -27,7 +27,9 @@ from dpsco_verify.privacy.claims import GaussianDP, PrivacyCurve
 from dpsco_verify.privacy.whole_run import WholeRun, delta_upper
 from dpsco_verify.problems import Hinge
 
-EPSILON, DELTA, ALPHA, SAMPLES = 0.5, 0.05, 1e-9, 2_000
+pytestmark = pytest.mark.slow
+
+EPSILON, DELTA, ALPHA, SAMPLES = 0.5, 0.05, 1e-9, 600
 N = 8
 
 
@@ -63,16 +65,24 @@ OTHERS = [[1.0, 1.0]] * (N - 1)
 MIRROR = [[1.0, 1.0], *OTHERS], [[1.0, -1.0], *OTHERS]
 
 
-@pytest.mark.parametrize(("batch_size", "epochs"), [(N, 2), (3, 1)])
-def test_right_noise_passes_and_half_of_it_is_caught(batch_size, epochs):
+@pytest.mark.parametrize(
+    ("batch_size", "epochs", "share", "samples"),
+    [
+        (N, 2, 0.25, SAMPLES),
+        (3, 1, 0.25, SAMPLES),
+        pytest.param(N, 2, 0.5, 2_000, marks=pytest.mark.long),
+        pytest.param(3, 1, 0.25, 2_000, marks=pytest.mark.long),
+    ],
+)
+def test_right_noise_passes_and_a_part_of_it_is_caught(batch_size, epochs, share, samples):
     features = {
         "sum": lambda outputs: np.sum(outputs, axis=1),
         "most": lambda outputs: np.max(outputs, axis=1),
     }
-    settings = {"epsilon": EPSILON, "delta": DELTA, "alpha": ALPHA, "samples": SAMPLES, "features": features}
+    settings = {"epsilon": EPSILON, "delta": DELTA, "alpha": ALPHA, "samples": samples, "features": features}
     right = audit(release(batch_size, epochs, 1.0), *MIRROR, **settings)
     assert right.verdict != "violated"
-    wrong = audit(release(batch_size, epochs, 0.5 if batch_size == N else 0.25), *MIRROR, **settings)
+    wrong = audit(release(batch_size, epochs, share), *MIRROR, **settings)
     assert wrong.verdict == "violated"
 
 
@@ -85,7 +95,7 @@ def test_dishonest_records_do_not_violate(record):
     """Against the records that differ most, all on the other side."""
     mechanism = release(N, 2, 1.0)
     pair = [[1.0, 1.0], *OTHERS], [record, *OTHERS]
-    found = audit(mechanism, *pair, epsilon=EPSILON, delta=DELTA, alpha=ALPHA, samples=500)
+    found = audit(mechanism, *pair, epsilon=EPSILON, delta=DELTA, alpha=ALPHA, samples=300)
     assert found.verdict != "violated"
 
 
@@ -107,7 +117,7 @@ def test_no_order_of_the_records_violates(place, others):
     second = first.copy()
     second[place, 1] *= -1.0
     found = audit(
-        release(3, 1, 1.0), first, second, epsilon=EPSILON, delta=DELTA, alpha=ALPHA, samples=SAMPLES // 2
+        release(3, 1, 1.0), first, second, epsilon=EPSILON, delta=DELTA, alpha=ALPHA, samples=SAMPLES
     )
     assert found.verdict != "violated"
 
@@ -166,7 +176,10 @@ def test_a_fit_to_canaries_keeps_its_curve_and_with_a_fiftieth_of_the_noise_does
                 orders=np.linspace(0.0, epsilon, 3),
                 label="the certified curve",
             )
-        found = audit_canaries(*scores, claim=claim, delta=delta, alpha=1e-9)
+        # What would have been found has no part in it, and asks for many points of the certified curve.
+        found = audit_canaries(
+            *scores, claim=claim, delta=delta, alpha=1e-9, epsilon_of_interest=3.0 * epsilon
+        )
         assert (found.verdict is AuditVerdict.VIOLATED) is (share < 1.0)
 
 

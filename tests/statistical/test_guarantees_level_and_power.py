@@ -58,6 +58,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_means_hold_their_level_and_have_their_power(name):
     test, law, bound = CASES[name]
@@ -67,6 +68,7 @@ def test_means_hold_their_level_and_have_their_power(name):
     assert rate_holds((test().update(law(bound + mdv, rng)).rejected for _ in itertools.count()), *POWER)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["quantile_at_most", "ratio_at_most"])
 def test_calls_hold_their_level_and_have_their_power(name):
     # By the calls themselves; the other kinds are as long in `python -m benchmarks.guarantee_validity`.
@@ -78,12 +80,17 @@ def test_calls_hold_their_level_and_have_their_power(name):
             assert rate_holds((verdict is AuditVerdict.VIOLATED for verdict in verdicts), *claims)
 
 
+@pytest.mark.slow
+@pytest.mark.long
 def test_a_difference_of_one_coordinate_is_found_in_the_plane():
-    """In about nine of ten runs; unions of cells, fitted to noise, once took the half-lines' place, and it was 20."""
+    """In about nine of ten runs; unions of cells, fitted to noise, once took the half-lines' place, and it was two.
+
+    A power of 0.4 or less passes with probability at most 1e-3.
+    """
     check = guarantee_validity.FOR_POWER["equal_law, vector"]
     mdv = guarantee_validity.detectable(check)
     verdicts = (check(mdv, seed).verdict for seed in itertools.count(1))
-    assert rate_holds((verdict is AuditVerdict.VIOLATED for verdict in verdicts), POWER[0])
+    assert rate_holds((verdict is AuditVerdict.VIOLATED for verdict in verdicts), (0.85, 0.4))
 
 
 def test_a_test_of_the_wrong_bound_is_seen_to_break_its_level():
@@ -102,6 +109,7 @@ def test_tails_are_exact(probability):
     assert power == pytest.approx(0.9, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_rates_hold_their_level_and_have_their_power():
     ratios = np.array([10.0, 2.0])
     scale = np.array([1.0, 0.5])

@@ -168,6 +168,7 @@ def test_mechanisms_beyond_their_claim_are_refuted_within_the_planned_samples():
     assert not surely_below(found, runs, 0.9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "delta", "q", "samples", "alpha"),
     [
@@ -250,7 +251,7 @@ def test_confidence_sequence_covers_at_all_times():
 def test_fixed_sample_interval_peeked_at_every_draw_is_caught():
     # The same checker, on what must not be done: 30 to 45 % of the runs miss, where 5 % were promised.
     rng = np.random.default_rng(107)
-    runs, n, p = 200, 2000, 0.3
+    runs, n, p = 100, 2000, 0.3
     trials = np.arange(1, n + 1)
     missed = 0
     for _ in range(runs):
@@ -264,6 +265,7 @@ def test_fixed_sample_interval_peeked_at_every_draw_is_caught():
     assert not surely_below(missed, runs, 0.4405)
 
 
+@pytest.mark.slow
 def test_goodness_of_fit_keeps_its_level_and_finds_a_wrong_law():
     rng = np.random.default_rng(109)
     runs, n = 500, 100

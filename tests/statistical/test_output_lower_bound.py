@@ -10,7 +10,7 @@ import math
 import numpy as np
 from scipy import stats
 
-from dpsco_verify.algorithm import private_sgd
+from dpsco_verify.algorithm import run_ensemble
 from dpsco_verify.geometry import Box
 from dpsco_verify.inference.binomial import clopper_pearson_interval
 from dpsco_verify.privacy.whole_run.output import Average
@@ -23,20 +23,17 @@ def sampled(n, mu, own, others, runs, rng):
     data = np.full((n, 1), -others)
     data[0, 0] = -own
     radius = t * mu / 2 + math.sqrt(64 * t)
-    found = np.empty(runs)
-    for i in range(runs):
-        run = private_sgd(
-            data,
-            loss=Linear(),
-            convex_set=Box([-radius], [radius]),
-            step_size=1.0,
-            sigma=1.0,
-            lipschitz=mu / 2,
-            initial_point=[0.0],
-            rng=rng,
-        )
-        found[i] = -run.output[0]
-    return found - others * (m - 1) / 2
+    found = run_ensemble(
+        np.broadcast_to(data, (runs, n, 1)),
+        loss=Linear(),
+        convex_set=Box([-radius], [radius]),
+        step_size=1.0,
+        sigma=1.0,
+        lipschitz=mu / 2,
+        initial_point=[0.0],
+        rng=rng,
+    )
+    return -found.outputs[:, 0] - others * (m - 1) / 2
 
 
 def test_the_tail_is_that_of_runs():

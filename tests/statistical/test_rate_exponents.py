@@ -12,6 +12,8 @@ import pytest
 
 from dpsco_verify.papers.arora2020.rate.regression import critical_value, regress
 
+pytestmark = pytest.mark.slow
+
 SIZES = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
 RUNS = 100
 REPETITIONS = 20_000

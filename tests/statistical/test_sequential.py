@@ -16,6 +16,7 @@ from sequential import rate_holds
 RUNS = 2000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", [(0.05, 0.2), (0.85, 0.6), (0.97, 0.999)])
 def test_its_errors_are_those_that_it_states(claim):
     rng = np.random.default_rng(1)

@@ -13,6 +13,8 @@ import pytest
 from dpsco_verify.inference import BettingConfidenceSequence
 from dpsco_verify.privacy.whole_run import WholeRun, delta_lower, delta_upper
 
+pytestmark = pytest.mark.slow
+
 
 def payoffs(n, k, mu, epsilon, runs, rng):
     """``(1 − e^ε/M)₊`` under P: k points of n in random order, noise of unit variance, the target's mean at μ."""
@@ -24,7 +26,12 @@ def payoffs(n, k, mu, epsilon, runs, rng):
 
 @pytest.mark.parametrize(
     ("n", "k", "mu", "epsilon"),
-    [(20, 11, 1.5, 0.2), (40, 21, 2.5, 0.3), (12, 6, 0.8, 0.05), (10, 10, 1.0, 0.0)],
+    [
+        (20, 11, 1.5, 0.2),
+        pytest.param(40, 21, 2.5, 0.3, marks=pytest.mark.long),
+        (12, 6, 0.8, 0.05),
+        (10, 10, 1.0, 0.0),
+    ],
 )
 def test_the_lower_bound_is_what_runs_show(n, k, mu, epsilon):
     """2·10⁵ runs: a lower bound that is 15 % of the payoff's range too large or too small would be found."""
