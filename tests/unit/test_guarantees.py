@@ -154,6 +154,17 @@ def test_the_least_constant_is_below_the_true_one_and_near():
     assert 0.48 < result.figures["constant_lower_bound"] < 0.5
 
 
+@pytest.mark.parametrize("cases", [(0.2, 0.8), (0.8, 0.2)])
+def test_the_least_constant_is_that_of_the_worst_case(cases):
+    """The mean is half the case, and the laws are drawn from a fixed seed."""
+    bounds = dict.fromkeys(cases, 1.0)
+    result = ratio_at_most(
+        lambda most, size, rng: most * rng.random(size), bounds, 0.9, high=1.0, samples=2000
+    )
+    assert 0.35 < result.figures["constant_lower_bound"] < 0.4
+    assert "(at 0.8)" in result.seen
+
+
 @pytest.mark.slow
 def test_vectors_strings_and_counts_have_laws():
     def correlated(size, rng):
