@@ -202,6 +202,16 @@ def test_a_fault_of_the_program_is_no_verdict(command, monkeypatch):
         assert f"({type(fault).__name__}" in last
 
 
+def test_an_interruption_is_no_verdict(monkeypatch):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(main.commands["claims"], "callback", interrupted)
+    monkeypatch.setattr(main.commands["claims"], "params", [])
+    result = run("claims")
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "dpsco-verify: interrupted\n")
+
+
 def test_a_fault_in_the_judging_process_is_told_with_its_place(here):
     result = run("gate", "ends:one_that_raises_within", "--pair", "ends:pair", *QUICK)
     assert result.exit_code == 70

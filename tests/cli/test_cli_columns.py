@@ -6,6 +6,7 @@ import os
 import pty
 import re
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -33,6 +34,21 @@ def lines(*words):
 @pytest.mark.parametrize("words", [*LISTS, *HELP], ids=" ".join)
 def test_lists_and_help_fit_80_columns(words):
     assert [line for line in lines(*words) if len(line) > 80] == []
+
+
+def test_help_shows_every_default():
+    """Flags are off, and what may be given several times is not given at all."""
+    shown = []
+    for name, command in main.commands.items():
+        context = click.Context(command)
+        for option in command.params:
+            if not isinstance(option, click.Option) or option.is_flag or option.multiple:
+                continue
+            default = option.get_default(context, call=False)
+            if isinstance(default, (str, int, float)):
+                shown.append((name, option.name, "[default: " in option.get_help_record(context)[1]))
+    assert len(shown) > 20
+    assert [(name, option) for name, option, is_shown in shown if not is_shown] == []
 
 
 def test_the_card_of_every_statement_fits():

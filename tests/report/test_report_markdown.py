@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from dpsco_verify.evidence import Column, Table, Verdict
-from dpsco_verify.reporting import markdown
+from dpsco_verify.reporting import markdown, markdown_errata
 from dpsco_verify.reporting.figures import FiguresReport
 from dpsco_verify.reporting.markdown import MarkdownReport
 from dpsco_verify.reporting.markup import code, escape, paragraph, quotation, table
@@ -117,6 +117,7 @@ def test_the_content_is_that_of_the_page(plain, nasty):
         "no value is proven to hold, needed at most 7 at the worst case or its limit",
     ):
         assert part in words
+    assert "left out" not in words
     words = shown(render(nasty))
     assert words.index("Not as expected") < words.index("Refuted or ill-posed") < words.index("All readings")
     assert "expected certified, found not refuted" in words
@@ -137,6 +138,17 @@ def test_long_tables_are_cut_with_a_note(make_finding, make_record):
     assert "| 39 | x |" in text
     assert "| 40 | x |" not in text
     assert "*60 more rows are left out; the whole record is `results.json`.*" in text
+
+
+def test_long_lists_are_cut_with_a_note(plain, monkeypatch):
+    before = render(plain)
+    monkeypatch.setattr(markdown, "_MOST_LISTED", len(plain.claims) - 2)
+    text = render(plain)
+    assert text.count("*2 more readings left out for size.*") == 1
+    assert before.count("\n| ") - text.count("\n| ") >= 2
+    monkeypatch.setattr(markdown_errata, "_MOST_ERRATA", 1)  # of three, in groups of one
+    text = render(plain)
+    assert text.count("*1 more left out for size.*") == 2
 
 
 @pytest.mark.slow

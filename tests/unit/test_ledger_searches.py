@@ -7,11 +7,13 @@ from fractions import Fraction
 
 import pytest
 
+from dpsco_verify.evidence import Verdict
 from dpsco_verify.evidence.checker import Rejected
 from dpsco_verify.papers.arora2020.risk import instances as risk
 from dpsco_verify.papers.arora2020.risk.certificates import RiskDriftViolation
 from dpsco_verify.papers.arora2020.utility import counterexample as utility
 from dpsco_verify.papers.arora2020.utility.certificates import UtilityDriftViolation, UtilityVarianceViolation
+from dpsco_verify.papers.arora2020.utility.proof import proof_steps as utility_proof
 
 
 def ratio(witness, reading):
@@ -45,6 +47,38 @@ def test_the_drift_of_the_risk_bound(n, delta):
     found, steps = risk.drift_ratio(n, float(delta), first=5.0, second=20.0)
     assert found == pytest.approx(ratio(witness, "norm-arbitrary"), rel=1e-9)
     assert 1 <= steps <= n // 2 + 1
+
+
+def test_the_figures_of_the_proof_of_the_utility_theorem_by_hand():
+    """At n = 16 the stop has seen m = 9 points, after E[T] = Σ 16/(16 − k) iterations."""
+    mean = math.fsum(1.0 / (16 - k) for k in range(9))  # E[T]/16
+    last = {"right side": 16.0, "left side for f ≡ 1, n = 16": 9.0}
+    chain = {
+        "constant that they give, n = 10⁶": 2e6 / (5e5 + 1),
+        "constant that a careful proof gives": 1.0 + math.log(2.0),
+    }
+    for factor, verdict in ((1.0, Verdict.CERTIFIED), (2.0, Verdict.INCONCLUSIVE)):
+        energy, regret, *others = utility_proof(factor, variance_is_sigma=False)
+        assert (energy.verdict, regret.verdict) == (Verdict.CERTIFIED, verdict)
+        assert figures(energy) == {"E‖ξ‖² at σ = 1/4, d = 1": 1 / 16}
+        assert figures(regret) == pytest.approx(
+            {
+                "careful constant at n = 16": (factor**2 + mean) / 2,
+                "careful constant, all n ≥ 16": (factor**2 + math.log(2) - math.log(1 - 2 / 16)) / 2,
+            }
+        )
+        assert [step.verdict for step in others] == [Verdict.REFUTED, Verdict.REFUTED]
+        assert [figures(step) for step in others] == [last, pytest.approx(chain)]
+    energy, regret, *_ = utility_proof(1.0, variance_is_sigma=True)
+    assert (energy.verdict, regret.verdict) == (Verdict.REFUTED, Verdict.INCONCLUSIVE)
+    assert figures(energy) == {"E‖ξ‖² at σ = 1/4, d = 1": 1 / 4}
+    # (D²/η + ηdσE[T])/2 in DG√n at σ = L = 1/100 and so G = 2/100
+    (careful,) = figures(regret).values()
+    assert careful == pytest.approx((1 + 0.01 * mean / 0.02**2) / 2)
+
+
+def figures(step):
+    return {words: quantity.value for words, quantity in step.evidence.items()}
 
 
 def test_a_shorter_way_leaves_less_to_gain():

@@ -194,10 +194,12 @@ def test_the_exponents_of_azuma_by_hand():
 
 @pytest.mark.parametrize(("kappa", "constant"), [(1.0, 2.0), (2.0, 3.5)])
 def test_the_constant_that_follows_from_the_steps_by_hand(kappa, constant):
-    """κ²/2 + E[τ]/n, and E[τ]/n is 3/2 at n = 2."""
-    step = proof._constant(kappa, Fraction(2))
-    assert step.evidence["constant that follows"].value == constant
-    assert step.verdict is (Verdict.CERTIFIED if constant <= 2 else Verdict.REFUTED)
+    """κ²/2 + E[τ]/n; E[τ]/n is 3/2 at n = 2, and the paper's own bound on it is 2."""
+    for make, follows in ((proof._constant, constant), (proof._own_mean, constant + 0.5)):
+        for claimed in (Fraction(19, 10), Fraction(2), Fraction(5, 2), Fraction(4)):
+            step = make(kappa, claimed)
+            assert step.evidence["constant that follows"].value == follows
+            assert step.verdict is (Verdict.CERTIFIED if follows <= claimed else Verdict.REFUTED)
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ class TradeOffLines:
         x = np.asarray(q, dtype=np.float64)[..., np.newaxis]
         rising = (self.slopes * x + self.offsets).min(axis=-1)
         falling = (1.0 - (1.0 - self.offsets - x) / self.slopes).min(axis=-1)
-        return np.asarray(np.clip(np.minimum(rising, falling), 0.0, 1.0), dtype=np.float64)
+        return np.asarray(np.minimum(np.minimum(rising, falling), 1.0), dtype=np.float64)
 
     def binding(self, q: float) -> list[float]:
         """Return the slopes of the two lines, rising and falling, that are the smallest at q."""
