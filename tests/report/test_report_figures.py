@@ -180,6 +180,21 @@ def test_small_regions_get_a_mark(make_map_plot):
     assert sorted(t.get_text() for t in axes.texts) == ["holds", "×"]
 
 
+def test_the_notes_of_a_map_stand_below_its_scale_and_inside_the_figure(make_map_plot):
+    panel = MapPanel(title="p", x=(-1.0, 1.0, 4.0), y=(1.0, 2.0), values=((1.0, 0.5, None), (1.0, 2.0, 3.0)))
+    with house_style():
+        figure = draw_map(msgspec.structs.replace(make_map_plot(), panels=(panel,)))
+        figure.canvas.draw()
+        scale = next(axes for axes in figure.axes if any("nothing known" in t.get_text() for t in axes.texts))
+        boxes = {text.get_text(): text.get_window_extent() for text in [*scale.texts, scale.xaxis.label]}
+        label = boxes.pop(scale.get_xlabel())
+        known, dropped = (box for words, box in boxes.items() if "known" in words or "not drawn" in words)
+        (key,) = (artist.get_window_extent() for artist in scale.patches if artist.get_hatch())
+    for box in (known, dropped, key):
+        assert figure.bbox.y0 <= box.y0 < box.y1 < label.y0
+    assert key.x1 < known.x0 < known.x1 < dropped.x0
+
+
 def test_values_next_to_the_level_are_on_their_side_of_it(make_map_plot):
     level = 0.1
     values = ((np.nextafter(level, 1), level, np.nextafter(level, 0)),)

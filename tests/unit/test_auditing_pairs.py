@@ -153,6 +153,7 @@ DESCRIBED = [
     ([1, 2, 3], [4, 2, 4], "2 of 3 records differ: the first, 0: 1 -> 4"),
     ([1, 2, 3], [2, 1], "3 -> 2 records, others of which differ too"),
     ([1, 2, 3], [], "3 -> 0 records"),
+    ([1], [1, 2, 3], "1 -> 3 records"),
     ([1], [1], "identical, 1 record"),
     (3.0, 4.0, "3.0 -> 4.0"),
     (TABLE, with_line(TABLE, 0, name="eve"), "replace-one: record 0 of 3: (name='ada', …) -> (name='eve', …)"),

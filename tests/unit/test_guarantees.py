@@ -210,6 +210,8 @@ def test_bad_arguments_are_refused():
         "do not say one thing": lambda: mean_at_most(uniform, 0.5),
         "do not bound": lambda: mean_at_most(uniform, 0.5, low=0),
         "leaves nothing to test": lambda: mean_at_most(uniform, 1.0, low=0, high=1),
+        "bound=0.0 leaves nothing to test": lambda: mean_at_least(uniform, 0.0, low=0, high=1),
+        "bound=1.0 leaves nothing to test": lambda: mean_at_least(uniform, 1.0, low=0, high=1),
         "bound=nan": lambda: mean_at_most(uniform, math.nan, low=0, high=1),
         "standard_deviation=-1": lambda: mean_at_most(uniform, 0.5, standard_deviation=-1),
         "alpha=0 ": lambda: mean_at_most(uniform, 0.5, low=0, high=1, alpha=0),

@@ -3,6 +3,7 @@
 import ast
 import itertools
 import math
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -163,6 +164,31 @@ def test_every_witness_is_forged_in_each_field():
 def test_a_forged_field_is_refused(key, name, value):
     with pytest.raises(Rejected):
         evaluate(msgspec.structs.replace(WITNESSES[key], **{name: value}), *key.split("/"))
+
+
+def refusal(key, name, value):
+    """Return in which words a witness with another value of a field is refused; "" if it is not."""
+    try:
+        evaluate(msgspec.structs.replace(WITNESSES[key], **{name: value}), *key.split("/"))
+    except Rejected as error:
+        return str(error)
+    return ""
+
+
+def test_ranges_end_where_their_refusals_say():
+    """An end is itself in a range that is printed with a bracket there, and outside of one with a parenthesis."""
+    ends = 0
+    for key, name in ((key, name) for key, fields in FORGED.items() for name in fields):
+        said = re.compile(rf"{name}=\S+ is outside ([\[(])([^ ,]+), ([^ ,]+)([\])])")
+        refused = filter(None, (said.search(refusal(key, name, value)) for value in FORGED[key][name]))
+        for low, first, last, high in {found.groups() for found in refused}:
+            for bracket, end in ((low, first), (high, last)):
+                base, _, power = end.partition("^")
+                number = Fraction(base) ** int(power or 1)
+                value = int(number) if isinstance(getattr(WITNESSES[key], name), int) else str(number)
+                assert bool(said.search(refusal(key, name, value))) == (bracket in "()"), (key, name, end)
+                ends += 1
+    assert ends > 60
 
 
 @pytest.mark.parametrize("key", WITNESSES)
