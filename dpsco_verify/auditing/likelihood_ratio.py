@@ -12,7 +12,7 @@ instead of the regression. However bad a learner, an event on its number keeps t
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,6 +36,9 @@ _MOST_ATOMS = 4
 _NEWTON_STEPS = 8
 _CONVERGED = 1e-4
 _ROWS_FOR_A_START = 20_000
+"""From so many outputs the columns are scaled, and the regression is started."""
+_BLOCK = 4096
+"""Outputs whose columns are built at once, so that they are in cache where they are used."""
 _RIDGE = 1.0
 _LARGEST = 30.0
 
@@ -55,8 +58,18 @@ class _Columns:
     powers: bool
 
     def __call__(self, outputs: Outputs) -> FloatArray:
+        """Return the columns of the outputs."""
+        return np.concatenate(list(self.blocks(outputs)))
+
+    def blocks(self, outputs: Outputs, *, intercept: bool = False) -> Iterator[FloatArray]:
+        """Yield them block by block, if wanted with a last column of ones."""
+        numbers = entries(outputs, self.centre.size)
+        for start in range(0, len(numbers), _BLOCK):
+            parts = self._of(numbers[start : start + _BLOCK])
+            yield np.concatenate([*parts, np.ones((len(parts[0]), 1))] if intercept else parts, axis=1)
+
+    def _of(self, numbers: FloatArray) -> list[FloatArray]:
         width = self.centre.size
-        numbers = entries(outputs, width)
         with np.errstate(invalid="ignore", over="ignore"):
             z = np.clip((numbers - self.centre) / self.scale, -_LARGEST, _LARGEST)
         z[np.isnan(z)] = 0.0
@@ -73,12 +86,17 @@ class _Columns:
             if 1 < width <= _MOST_FOR_PRODUCTS:
                 products = [z[:, i] * z[:, j] for i, j in itertools.combinations(range(width), 2)]
                 parts.append(np.stack(products, axis=1))
-        return np.concatenate(parts, axis=1)
+        return parts
 
     @property
     def first(self) -> int:
         """How many columns there are without powers."""
         return self.centre.size + len(self.atoms)
+
+    @property
+    def most(self) -> int:
+        """How many there are at most but for the products."""
+        return self.first + (2 * self.centre.size if self.powers else 0)
 
 
 @dataclass(frozen=True)
@@ -87,7 +105,7 @@ class _Linear:
     weights: FloatArray
 
     def __call__(self, outputs: Outputs) -> FloatArray:
-        return np.asarray(self.columns(outputs) @ self.weights)
+        return np.concatenate([block @ self.weights for block in self.columns.blocks(outputs)])
 
 
 @dataclass(frozen=True)
@@ -124,22 +142,23 @@ def learned_features(first: Outputs, second: Outputs, *, classifier: str = "buil
 
 def _classifier(first: Outputs, second: Outputs, width: int, *, boosted: bool) -> _Linear | _Boosted:
     columns = _columns(first, second, width, powers=3 * width <= _MOST_COLUMNS)
-    a, b = columns(first), columns(second)
     if boosted:
         from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415  slow to load, seldom asked for
 
+        a, b = columns(first), columns(second)
         labels = np.repeat([1, 0], [len(a), len(b)])
         model = HistGradientBoostingClassifier(max_iter=60, early_stopping=False, random_state=0)
         return _Boosted(columns, model.fit(np.concatenate([a, b]), labels))
-    if a.shape[1] > 2 * _MOST_COLUMNS:
-        return _Linear(columns, _diagonal(a, b))
-    weights = _shrunk(*_logistic(a, b), columns.first)
+    if columns.most > 2 * _MOST_COLUMNS:
+        return _Linear(columns, _diagonal(columns(first), columns(second)))
+    weights = _shrunk(*_logistic(columns, first, second), columns.first)
     if not weights[columns.first :].any():
         return _Linear(replace(columns, powers=False), weights[: columns.first])
     return _Linear(columns, weights)
 
 
 def _columns(first: Outputs, second: Outputs, width: int, *, powers: bool) -> _Columns:
+    first, second = _thinned(first, second)
     table = np.full((first.size + second.size, width), np.nan)
     table[: first.size, : first.width] = first.numbers
     table[first.size :, : second.width] = second.numbers
@@ -181,32 +200,50 @@ def _atoms(values: FloatArray) -> tuple[list[float], bool]:
     return common.tolist(), False
 
 
-def _logistic(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _logistic(columns: _Columns, first: Outputs, second: Outputs) -> tuple[FloatArray, FloatArray]:
     """Return the weights of a ridge-penalised logistic regression, by Newton's method, and the curvature there.
 
     The last are the intercept's.
     """
-    x = np.concatenate([a, b])
-    x = np.concatenate([x, np.ones((len(x), 1))], axis=1)
-    y = np.repeat([1.0, 0.0], [len(a), len(b)])
     # One step on all from where a part of them converges is as good as all steps (Le Cam's one-step estimate).
-    every = max(len(x) // _ROWS_FOR_A_START, 1)
-    weights = np.zeros(x.shape[1])
+    few = _thinned(first, second)
+    start = list(_labelled(columns, *few))
+    weights = np.zeros(start[0][0].shape[1])
     for _ in range(_NEWTON_STEPS):
-        step, curvature = _newton_step(x[::every], y[::every], weights)
+        step, curvature = _newton_step(start, weights)
         weights += step
         if np.abs(step).max() < _CONVERGED:
             break
-    if every > 1:
-        step, curvature = _newton_step(x, y, weights)
+    if few[0].size < first.size:
+        step, curvature = _newton_step(_labelled(columns, first, second), weights)
         weights += step
     return weights, curvature
 
 
-def _newton_step(x: FloatArray, y: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    probability = 1.0 / (1.0 + np.exp(-np.clip(x @ weights, -_LARGEST, _LARGEST)))
-    slope = x.T @ (y - probability) - _RIDGE * weights
-    curvature = (x * (probability * (1 - probability))[:, np.newaxis]).T @ x + _RIDGE * np.eye(x.shape[1])
+def _thinned(first: Outputs, second: Outputs) -> tuple[Outputs, Outputs]:
+    """Return outputs at equal distances, as many as a start needs."""
+    every = max((first.size + second.size) // _ROWS_FOR_A_START, 1)
+    if every == 1:
+        return first, second
+    return first.take(slice(0, None, every)), second.take(slice(0, None, every))
+
+
+_Labelled = tuple[FloatArray, float]
+
+
+def _labelled(columns: _Columns, first: Outputs, second: Outputs) -> Iterator[_Labelled]:
+    """Yield blocks of columns with the intercept's, and 1 where they are of the first outputs, else 0."""
+    for outputs, label in ((first, 1.0), (second, 0.0)):
+        for block in columns.blocks(outputs, intercept=True):
+            yield block, label
+
+
+def _newton_step(blocks: Iterable[_Labelled], weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    slope, curvature = -_RIDGE * weights, _RIDGE * np.eye(weights.size)
+    for x, label in blocks:
+        probability = 1.0 / (1.0 + np.exp(-np.clip(x @ weights, -_LARGEST, _LARGEST)))
+        slope += (label - probability) @ x
+        curvature += (x * (probability * (1 - probability))[:, np.newaxis]).T @ x
     return np.asarray(np.linalg.solve(curvature, slope)), curvature
 
 

@@ -35,6 +35,8 @@ _CELLS = 16
 _POOLED_CELLS = 64
 _PAIR_CELLS = 6
 _BLOCK = 1 << 15
+_ROWS = 1 << 12
+"""Outputs that are scored at once, so that their coordinates are in cache."""
 _MOST_VALUES = 1 << 22
 """Entries that the learning looks at, at most."""
 _MOST_ALONE = 1024
@@ -76,7 +78,7 @@ def marginal_features(first: Outputs, second: Outputs) -> Iterator[Feature]:
     few = min(width, _MOST_ALONE)
     for words, view in VIEWS.items():
         seen = view(a), view(b)
-        product = _product(*(x[:, :few] for x in seen))
+        product = _product(*(_by_coordinate(x[:, :few]) for x in seen))
         yield Feature(
             name=f"learned log-likelihood ratio, {words} independent", values=_OfNumbers(few, view, product)
         )
@@ -88,7 +90,7 @@ def marginal_features(first: Outputs, second: Outputs) -> Iterator[Feature]:
             name=f"learned sum of likelihood ratios, {words} alike",
             values=_Additive(alike, np.exp(alike.logs)),
         )
-    chain = _chain(a[:, :few], b[:, :few])
+    chain = _chain(*(_by_coordinate(x[:, :few]) for x in (a, b)))
     yield Feature(
         name="learned log-likelihood ratio, entries a chain", values=_OfNumbers(few, _as_they_are, chain)
     )
@@ -101,7 +103,17 @@ class _OfNumbers:
     score: Callable[[FloatArray], FloatArray]
 
     def __call__(self, outputs: Outputs) -> FloatArray:
-        return self.score(self.view(entries(outputs, self.width)))
+        numbers = entries(outputs, self.width)
+        found = np.empty(len(numbers))
+        for start in range(0, len(numbers), _ROWS):
+            rows = slice(start, start + _ROWS)
+            found[rows] = self.score(_by_coordinate(self.view(numbers[rows])))
+        return found
+
+
+def _by_coordinate(numbers: FloatArray) -> FloatArray:
+    """Return the coordinates one after the other, each of which is then read as it lies in memory."""
+    return np.ascontiguousarray(numbers.T)
 
 
 def _edges(values: FloatArray, cells: int) -> FloatArray:
@@ -150,18 +162,18 @@ class _Product:
     scores: tuple[FloatArray, ...]
 
     def __call__(self, numbers: FloatArray) -> FloatArray:
-        total = np.zeros(len(numbers))
-        for j in range(len(self.edges)):
-            if self.scores[j].any():
-                total += self.scores[j][_cells(self.edges[j], numbers[:, j])]
+        total = np.zeros(numbers.shape[1])
+        for edges, scores, column in zip(self.edges, self.scores, numbers, strict=True):
+            if scores.any():
+                total += scores[_cells(edges, column)]
         return total
 
 
 def _product(a: FloatArray, b: FloatArray) -> _Product:
     edges, scores = [], []
-    for j in range(a.shape[1]):
-        ends = _edges(np.concatenate([a[:, j], b[:, j]]), _CELLS)
-        counts = (_counted(_cells(ends, x[:, j]), ends.size + 2) for x in (a, b))
+    for columns in zip(a, b, strict=True):
+        ends = _edges(np.concatenate(columns), _CELLS)
+        counts = (_counted(_cells(ends, x), ends.size + 2) for x in columns)
         edges.append(ends)
         scores.append(_log_ratios(*counts))
     return _Product(tuple(edges), tuple(scores))
@@ -217,10 +229,10 @@ class _Chain:
 
     def __call__(self, numbers: FloatArray) -> FloatArray:
         width = len(self.edges)
-        total = np.zeros(len(numbers))
-        before = _cells(self.edges[0], numbers[:, 0])
+        total = np.zeros(numbers.shape[1])
+        before = _cells(self.edges[0], numbers[0])
         for j in range(1, width):
-            here = _cells(self.edges[j], numbers[:, j])
+            here = _cells(self.edges[j], numbers[j])
             total += self.pairs[j - 1][_pair(before, here, self.edges[j].size + 2)]
             if j < width - 1:
                 total -= self.alone[j][here]
@@ -236,9 +248,9 @@ def _chain(a: FloatArray, b: FloatArray) -> _Chain:
     edges, alone, pairs = [], [], []
     before: tuple[CellArray, CellArray] | None = None
     sizes: list[int] = []
-    for j in range(a.shape[1]):
-        ends = _edges(np.concatenate([a[:, j], b[:, j]]), _PAIR_CELLS)
-        here = _cells(ends, a[:, j]), _cells(ends, b[:, j])
+    for columns in zip(a, b, strict=True):
+        ends = _edges(np.concatenate(columns), _PAIR_CELLS)
+        here = _cells(ends, columns[0]), _cells(ends, columns[1])
         size = ends.size + 2
         edges.append(ends)
         alone.append(_log_ratios(*(_counted(x, size) for x in here)))

@@ -219,8 +219,10 @@ def _row_fingerprints(flat: NDArray[Any]) -> Fingerprints:
         blocks = (words[at : at + rows] for at in range(0, len(words), rows))
         return _mixed(np.concatenate([_mixed(block ^ keys).sum(axis=1, dtype=np.uint64) for block in blocks]))
     result = np.full(len(flat), 0x9E3779B97F4A7C15, dtype=np.uint64)
-    for j in range(words.shape[1]):
-        result = _mixed(result ^ words[:, j])
+    rows = max(_BLOCK // 8 // max(words.shape[1], 1), 1)  # in cache, where each entry is read by itself
+    for at in range(0, len(words), rows):
+        for j in range(words.shape[1]):
+            result[at : at + rows] = _mixed(result[at : at + rows] ^ words[at : at + rows, j])
     return result
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from dpsco_verify.auditing.likelihood_ratio import _logistic, _shrunk, learned_features
+from dpsco_verify.auditing.likelihood_ratio import _columns, _logistic, _shrunk, learned_features
 from dpsco_verify.auditing.outputs import encode
 
 ATOMS = (-1000.0, -2000.0, np.nan)
@@ -52,7 +52,8 @@ def test_what_noise_explains_is_shrunk_and_the_rest_fitted_anew():
     a, b = (rng.normal(loc=(shift, 0.0, 0.1 * shift, 0.0), size=(size, 4)) for shift in (0.5, 0.0))
     a[:, 1] += 0.8 * a[:, 0]
     b[:, 1] += 0.8 * b[:, 0]
-    weights, curvature = _logistic(a, b)
+    first, second = encode(a, size), encode(b, size)
+    weights, curvature = _logistic(_columns(first, second, 4, powers=False), first, second)
     covariance = np.linalg.inv(curvature)
     statistic = weights[1:4] @ np.linalg.solve(covariance[1:4, 1:4], weights[1:4])
     part = max(0.0, 1.0 - 3.0 / statistic)
@@ -68,6 +69,22 @@ def test_what_noise_explains_is_shrunk_and_the_rest_fitted_anew():
 
     best = minimize(quadratic, np.zeros(2), method="BFGS", options={"gtol": 1e-10}).x
     assert shrunk[0] == pytest.approx(weights[0] + best[0], abs=1e-6)
+
+
+def test_a_step_on_all_outputs_from_a_part_of_them_is_as_good_as_all_steps():
+    rng = np.random.default_rng(4)
+    size = 30_000
+    first, second = (encode(rng.normal(loc=(shift, 0.0), size=(size, 2)), size) for shift in (0.5, 0.0))
+    columns = _columns(first, second, 2, powers=False)
+    weights, curvature = _logistic(columns, first, second)
+    x = np.concatenate([columns(first), columns(second)])
+    x = np.concatenate([x, np.ones((2 * size, 1))], axis=1)
+    y = np.repeat([1.0, 0.0], size)
+    slope = x.T @ (y - 1.0 / (1.0 + np.exp(-x @ weights))) - weights
+    # What is left of the slope moves no weight by a twentieth of its standard error.
+    assert np.all(
+        np.abs(np.linalg.solve(curvature, slope)) < 0.05 * np.sqrt(np.diag(np.linalg.inv(curvature)))
+    )
 
 
 def test_a_scale_is_still_seen():
