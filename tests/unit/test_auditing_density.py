@@ -53,15 +53,16 @@ def test_where_it_is_not_enough_it_says_what_would_be():
 
 
 @pytest.mark.slow
-def test_a_right_claim_is_left_alone_at_its_level():
-    """α = 0.2, 40 audits at exactly the claim: 25 or more alarms have a chance below 1e-8."""
+@pytest.mark.parametrize(("audits", "most"), [(12, 11), pytest.param(40, 24, marks=pytest.mark.long)])
+def test_a_right_claim_is_left_alone_at_its_level(audits, most):
+    """α = 0.2 at exactly the claim: all of 12, or 25 of 40, alarm with a chance below 1e-8."""
     claim = GaussianDP(1.0)
     alarms = sum(
         audit_density(gaussian(1.0), PAIR, claim, density(1.0), alpha=0.2, samples=300, seed=seed).verdict
         is AuditVerdict.VIOLATED
-        for seed in range(40)
+        for seed in range(audits)
     )
-    assert alarms < 25
+    assert alarms <= most
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ LEAKS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("words", LEAKS)
 def test_a_leak_is_found_and_the_features_that_see_it_hold_it(words):
-    result = audit(LEAKS[words], 0, 1, epsilon=0.5, samples=6000)
+    result = audit(LEAKS[words], 0, 1, epsilon=0.5, samples=4000)
     assert result.verdict == "violated"
     # Another feature may say the same in other words; the one that is for it must say it too.
     mechanism = LEAKS[words]

@@ -51,9 +51,7 @@ WRONG = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WRONG)
 def test_a_discrete_part_is_seen_beside_noise(name):
-    result = audit(
-        per_call(WRONG[name]), *PAIR, epsilon=1.0, relation="replace-one", samples=1000, alpha=1e-3
-    )
+    result = audit(per_call(WRONG[name]), *PAIR, epsilon=1.0, relation="replace-one", samples=500, alpha=1e-3)
     assert result.verdict is AuditVerdict.VIOLATED, result.summary
 
 

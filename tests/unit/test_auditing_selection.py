@@ -303,12 +303,13 @@ def test_the_interval_in_which_all_of_the_excess_lies_is_found(low, high):
 
 
 @pytest.mark.slow
-def test_a_ratio_that_rises_and_falls_again_is_found():
+@pytest.mark.parametrize(("audits", "found"), [(10, 6), pytest.param(40, 25, marks=pytest.mark.long)])
+def test_a_ratio_that_rises_and_falls_again_is_found(audits, found):
     # A mean over a noisy number of records: a half-line shows it with 2 standard errors, |value| in an interval with
     # 5.3. Without intervals and absolute values 10 of these 40 seeds find it; with them 32.
     [case] = (one for one in AUDITORIUM if one.name == "mean, number noisy in the mean alone")
     results = [
         audit(case.mechanism, *case.pair, epsilon=1.0, alpha=0.05, samples=10_000, seed=seed)
-        for seed in range(40)
+        for seed in range(audits)
     ]
-    assert sum(result.verdict is AuditVerdict.VIOLATED for result in results) >= 25
+    assert sum(result.verdict is AuditVerdict.VIOLATED for result in results) >= found

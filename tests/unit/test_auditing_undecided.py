@@ -115,9 +115,10 @@ def test_an_event_that_was_seen_well_beyond_the_claim_is_noted_with_what_would_t
 
 
 @pytest.mark.slow
-def test_at_the_claim_hardly_any_event_is(monkeypatch):
+@pytest.mark.parametrize("audits", [40, pytest.param(150, marks=pytest.mark.long)])
+def test_at_the_claim_hardly_any_event_is(monkeypatch, audits):
     """With probability 0.98 at most one of 150 is noted, if it is one of 700."""
     monkeypatch.setattr(conclusion, "detectable", lambda *_: None)
     monkeypatch.setattr(conclusion, "pairs_needed", lambda *_, **__: None)
-    results = [audited(laplace(1.0), epsilon=1.0, samples=600, seed=seed) for seed in range(150)]
+    results = [audited(laplace(1.0), epsilon=1.0, samples=600, seed=seed) for seed in range(audits)]
     assert sum("standard errors" in note for result in results for note in result.notes) <= 1

@@ -15,7 +15,7 @@ from dpsco_verify.geometry.potentials.remainders import (
 )
 
 DIGITS = 400
-PAIRS = 60
+PAIRS = 30
 SMALLEST = mp.mpf(10) ** -290
 
 

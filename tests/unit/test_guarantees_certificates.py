@@ -142,7 +142,14 @@ MANY = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", MANY)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param("bounded", marks=pytest.mark.long),
+        "sub-Gaussian",
+        pytest.param("rate", marks=pytest.mark.long),
+    ],
+)
 def test_a_violation_that_takes_many_different_observations_has_a_certificate(kind):
     """Rounded down to as many different ones as the checker's limit allows."""
     witness = MANY[kind]().witness

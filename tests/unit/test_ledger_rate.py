@@ -39,7 +39,15 @@ def walk(n, s, runs, rng):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "s"), [(2, 1.0), (16, 0.2), (17, 3.0), (64, 20.0), (200, 4.0)])
+@pytest.mark.parametrize(
+    ("n", "s"),
+    [
+        (2, 1.0),
+        (17, 3.0),
+        (64, 20.0),
+        *(pytest.param(*case, marks=pytest.mark.long) for case in ((16, 0.2), (200, 4.0))),
+    ],
+)
 def test_the_exact_expectation_is_that_of_the_walk(n, s):
     """Seven standard errors: false alarm 3e-12 each; they are 0.2 to 0.7 percent of the mean or less."""
     sample = walk(n, s, 40_000, np.random.default_rng(n))

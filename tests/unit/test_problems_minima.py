@@ -102,7 +102,7 @@ def test_against_a_conic_solver_on_real_data(population):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.long) for k in (1, 2))])
 @pytest.mark.parametrize("loss", [AbsoluteDeviation(), Quantile(0.2), Huber(0.3), Hinge(), Logistic()])
 def test_against_a_conic_solver_on_small_data(loss, seed):
     rng = np.random.default_rng(seed)

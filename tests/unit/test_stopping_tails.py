@@ -84,7 +84,9 @@ def test_log_survival_is_that_of_survival(m):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("t", [5_001, 7_000, 8_000, 20_000])
+@pytest.mark.parametrize(
+    "t", [5_001, *(pytest.param(t, marks=pytest.mark.long) for t in (7_000, 8_000)), 20_000]
+)
 def test_ten_thousand_points_by_both_routes(t):
     n, m = 10_000, 5_001
     low, high = log_tail_enclosure(n, m, t)
