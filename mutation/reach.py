@@ -91,6 +91,7 @@ class Reach:
     def look(self, name: str) -> Reached:
         """Run a test file under coverage, and keep what it reached."""
         from coverage import CoverageData  # noqa: PLC0415  there for `make mutate` alone
+        from coverage.exceptions import DataError  # noqa: PLC0415  the same
 
         self._folder.mkdir(parents=True, exist_ok=True)
         data, settings = self._folder / "data", self._folder / "coverage.ini"
@@ -101,7 +102,11 @@ class Reach:
         lines: dict[str, dict[str, set[int]]] = {}
         for part in sorted(self._folder.glob("data.*")):
             seen = CoverageData(str(part))
-            seen.read()
+            try:
+                seen.read()
+            except DataError:  # a process that was killed while it wrote
+                part.unlink()
+                continue
             for file in seen.measured_files():
                 module = lines.setdefault(Path(file).relative_to(self._tree.path).as_posix(), {})
                 for line, tests in seen.contexts_by_lineno(file).items():

@@ -60,6 +60,22 @@ def test_the_plan_depends_on_nothing_but_its_arguments(key):
     assert plan(CLAIMS[key]) == plan(CLAIMS[key])
 
 
+def test_the_search_for_the_worst_utility_is_where_the_conventions_of_the_noise_part():
+    """They agree at σ = 1, and the noise is in proportion to L."""
+    searched = {
+        key: unit.arguments["lipschitz"]
+        for key, claim in CLAIMS.items()
+        if claim.statement.id == "utility"
+        for unit in plan(claim)[0]
+        if unit.name.endswith("/search")
+    }
+    assert len(searched) >= 3
+    assert searched == {
+        key: 1e-6 if CLAIMS[key].reading.parameters.variance_is_sigma else 1.0 for key in searched
+    }
+    assert len(set(searched.values())) == 2
+
+
 @pytest.mark.parametrize("key", CLAIMS)
 def test_a_card_holds_everything(key):
     claim = CLAIMS[key]

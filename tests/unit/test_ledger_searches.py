@@ -13,6 +13,7 @@ from dpsco_verify.papers.arora2020.risk import instances as risk
 from dpsco_verify.papers.arora2020.risk.certificates import RiskDriftViolation
 from dpsco_verify.papers.arora2020.utility import counterexample as utility
 from dpsco_verify.papers.arora2020.utility.certificates import UtilityDriftViolation, UtilityVarianceViolation
+from dpsco_verify.papers.arora2020.utility.instances import DIAMETER, NORM_ARBITRARY, NORM_ARGMIN, build
 from dpsco_verify.papers.arora2020.utility.proof import proof_steps as utility_proof
 
 
@@ -47,6 +48,28 @@ def test_the_drift_of_the_risk_bound(n, delta):
     found, steps = risk.drift_ratio(n, float(delta), first=5.0, second=20.0)
     assert found == pytest.approx(ratio(witness, "norm-arbitrary"), rel=1e-9)
     assert 1 <= steps <= n // 2 + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "far", "argmin", "w", "norm", "diameter"),
+    [
+        ("drift", [-1.0], [0.0], [1.0], 1.0, 2.0),
+        ("off-centre", [0.5], [0.5], [1.0], 1.0, 0.5),
+        ("median", [-0.5], [0.0], [0.5], 0.5, 1.0),
+        ("signs-4", [-0.5] * 4, [0.0] * 4, [0.5] * 4, 1.0, 2.0),
+    ],
+)
+def test_runs_start_at_the_least_norm_or_opposite_the_minimiser(name, far, argmin, w, norm, diameter):
+    for geometry, start, d in (
+        (DIAMETER, far, diameter),
+        (NORM_ARGMIN, argmin, norm),
+        (NORM_ARBITRARY, far, norm),
+    ):
+        instance = build(name, geometry)
+        assert instance.initial_point == pytest.approx(start, abs=1e-12)
+        assert abs(instance.D - d) < 1e-12
+        assert instance.population.risk([w])[0] == pytest.approx(instance.minimum_value)
+        assert math.dist(start, w) <= geometry.distance_factor * d + 1e-12
 
 
 def test_the_figures_of_the_proof_of_the_utility_theorem_by_hand():
