@@ -94,6 +94,8 @@ class _Session:
                 continue
             if depth > self._depth:
                 break
+            if depth is Depth.NEAREST < self._depth and not self._reach[Depth.EVERYDAY].missing():
+                continue  # which tests run the statement is known, and these alone are cheaper than six files
             tests = self._tests(mutant, depth)
             if tests is None:
                 return None

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from mutation.__main__ import _Session
 from mutation.mutants import Equivalent, Mutant, behaviour, difference, equivalents
 from mutation.reach import EVERYTHING, Reached, nearest, statement_of
 from mutation.report import score, table
@@ -200,6 +201,43 @@ def test_the_score_leaves_out_what_is_listed_and_counts_what_is_undecided():
     assert score(results, [msgspec.structs.replace(listed, after="return x - 2")])[0] != []
     assert "-return x / 2\n+return x * 2" in table([RESULT])
     assert RESULT.then(msgspec.structs.replace(RESULT, outcome=Outcome.UNREACHED)).outcome is Outcome.SURVIVED
+
+
+class Looked:
+    """What tests reach, of which `left` files are still to be looked at."""
+
+    def __init__(self, left):
+        self.left = left
+
+    def missing(self):
+        return self.left
+
+
+@pytest.mark.parametrize(
+    ("depth", "left", "asked"),
+    [
+        (Depth.NEAREST, [], [Depth.NEAREST]),
+        (Depth.EVERYDAY, [], [Depth.EVERYDAY]),
+        (Depth.ALL, [], [Depth.EVERYDAY, Depth.ALL]),
+        (Depth.EVERYDAY, ["a file"], [Depth.NEAREST, Depth.EVERYDAY]),
+    ],
+)
+def test_the_nearest_files_are_asked_while_it_is_not_known_what_tests_run(
+    monkeypatch, tmp_path, depth, left, asked
+):
+    session = object.__new__(_Session)
+    session._depth, session._known, session._suite, session._budget = depth, {}, "hash", 1.0
+    session._tree, session._kept = None, tmp_path / "results"
+    session._reach = dict.fromkeys((Depth.EVERYDAY, Depth.ALL), Looked(left))
+    monkeypatch.setattr(session, "_tests", lambda mutant, depth: [depth])
+    seen = []
+    monkeypatch.setattr(
+        "mutation.__main__.run",
+        lambda *arguments, budget: seen.extend(arguments[3]) or (Outcome.SURVIVED, 1, 0.5, "1 passed"),
+    )
+    assert session.result(MUTANT, CODE).outcome is Outcome.SURVIVED
+    assert seen == asked
+    assert len(session._kept.read_bytes().splitlines()) == len(asked)
 
 
 def test_every_listed_change_is_one_of_the_present_code():

@@ -214,6 +214,22 @@ def test_cells_are_put_in_order(make_map_plot):
     np.testing.assert_allclose(grid.x_edges, [0.5, 2.0, 8.0])
 
 
+@pytest.mark.parametrize(
+    ("centre", "scale", "edges"),
+    [
+        (4.0, Scale.LINEAR, (2.0, 6.0)),
+        (-4.0, Scale.LINEAR, (-6.0, -2.0)),
+        (0.5, Scale.LINEAR, (0.0, 1.0)),
+        (10.0, Scale.LOG, (10**0.5, 10**1.5)),
+    ],
+)
+def test_a_single_cell_has_a_width(make_map_plot, centre, scale, edges):
+    panel = MapPanel(title="p", x=(centre,), y=(1.0, 2.0), values=((1.0,), (2.0,)))
+    axis = Axis(label="x", scale=scale)
+    grid = grid_of(panel, msgspec.structs.replace(make_map_plot(), x_axis=axis, panels=(panel,)))
+    assert grid.x_edges == pytest.approx(edges)
+
+
 def test_a_level_that_no_logarithm_has_is_refused(make_map_plot):
     with pytest.raises(InputError, match=r"level=0\.0"):
         standalone(msgspec.structs.replace(make_map_plot(), level=0.0))

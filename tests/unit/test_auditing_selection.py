@@ -313,3 +313,18 @@ def test_a_ratio_that_rises_and_falls_again_is_found(audits, found):
         for seed in range(audits)
     ]
     assert sum(result.verdict is AuditVerdict.VIOLATED for result in results) >= found
+
+
+@pytest.mark.parametrize(
+    ("chosen", "intervals"),
+    [
+        ([1], ((1.0, 2.0),)),
+        ([2, 1], ((1.0, 3.0),)),
+        ([3, 1, 2], ((1.0, math.inf),)),
+        ([0, 2, 3], ((-math.inf, 1.0), (2.0, math.inf))),
+        ([3, 2, 1, 0], ((-math.inf, math.inf),)),
+    ],
+)
+def test_neighbouring_cells_of_a_union_are_one_interval(chosen, intervals):
+    """The lowest cell reaches down to −∞ and the highest up to ∞."""
+    assert region_search._union(np.arange(4.0), np.array(chosen)).intervals == intervals

@@ -174,6 +174,7 @@ def test_opening_a_stream_draws_48_words():
 
 def test_the_layers_have_one_area_and_fill_the_height():
     edges, heights, widths = ziggurat()
+    assert not any(table.flags.writeable for table in ziggurat())
     area = layer_area(edges[1])
     rectangles = edges[1:-1] * np.diff(heights[1:])
     np.testing.assert_allclose(rectangles, area, rtol=1e-11)
