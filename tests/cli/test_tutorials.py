@@ -2,21 +2,24 @@
 
 A block of code after a line that ends with the name of a file, as in "In `counts.py`:", is that file. In a console
 block what follows a command is what it prints, where "..." stands for anything. All of a tutorial happens in one
-folder, in an environment of its own that has this one's packages by their path, so that nothing is downloaded.
+folder, in an environment of its own that has this one's packages by their path, so that nothing is downloaded. Its
+programs are copies of this process, which saves what a dozen interpreters import; `make test-long` starts those.
 """
 
 from __future__ import annotations
 
 import doctest
+import importlib
 import os
 import re
 import shutil
-import subprocess
 import sysconfig
 import venv
 from pathlib import Path
 
 import pytest
+
+from forked_programs import ForkedPrograms
 
 ROOT = Path(__file__).parents[2]
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
@@ -28,9 +31,16 @@ END = "\x1e"
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def shell(tmp_path):
+@pytest.fixture(params=["in copies", pytest.param("in interpreters", marks=pytest.mark.long)])
+def shell(request, tmp_path):
     """Return what runs commands one after the other in one shell, and returns what each prints."""
+    for name in (
+        "dpsco_verify.estimators",
+        "sklearn.datasets",
+        "sklearn.model_selection",
+        "sklearn.pipeline",
+    ):
+        importlib.import_module(name)  # which each copy would import otherwise
     venv.create(tmp_path / "venv", with_pip=False)
     home = tmp_path / "venv" / "bin"
     site = next((tmp_path / "venv" / "lib").glob("python*")) / "site-packages"
@@ -46,21 +56,19 @@ def shell(tmp_path):
     # A reader's own machine, wherever the tests run: a hosted one sets CI, where expectations are not chosen.
     hosted = ("PYTHON", "PIP_", "PYTEST", "CI", "GITHUB_", "GITLAB_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(hosted)}
-    environment = kept | offline | {"PATH": f"{home}:/usr/bin:/bin", "COLUMNS": "80", "NO_COLOR": "1"}
+    programs = ForkedPrograms(tmp_path / "programs", real=home / "python", packages=site)
+    first = programs.folder if request.param == "in copies" else home
+    environment = kept | offline | {"PATH": f"{first}:{home}:/usr/bin:/bin", "COLUMNS": "80", "NO_COLOR": "1"}
 
     def run(commands):
         script = "".join(f"{command}\n_said=$?; printf '{END}'; (exit $_said)\n" for command in commands)
-        done = subprocess.run(  # noqa: S603  the tutorial's own commands
-            ["/bin/bash", "-c", f"exec 2>&1\n{script}"],
-            cwd=tmp_path / "here",
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
+        said = programs.run(
+            ["/bin/bash", "-c", f"exec 2>&1\n{script}"], cwd=tmp_path / "here", env=environment
         )
-        return done.stdout.split(END)[:-1]
+        return said.split(END)[:-1]
 
-    return run, tmp_path / "here"
+    yield run, tmp_path / "here"
+    programs.close()
 
 
 def session(block):
