@@ -149,6 +149,11 @@ def test_the_same_where_processes_cannot_fork(here, monkeypatch):
         json.loads((here / out / "results.json").read_text())["claims"] for out in ("forked", "fresh")
     )
     assert fresh | {"seconds": 0} == forked | {"seconds": 0}
+
+
+@pytest.mark.long
+def test_an_end_is_no_verdict_where_processes_cannot_fork(here, monkeypatch):
+    monkeypatch.setattr(own_process, "CAN_FORK", False)
     result = run("gate", "ends:exits", "--pair", "ends:pair", *QUICK, "--out", "ended")
     assert result.exit_code == 70
     assert "while auditing ends-exits/1-DP-pair the judging process ended with exit status 0" in result.stderr

@@ -105,7 +105,7 @@ risk = "own_guarantees:risk"
 losses = ["Linear"]
 sizes = [50]
 outliers = false
-samples = 2000
+samples = 1000
 """
     result = gate(folder, text)
     assert result.exit_code == 0, result.output
@@ -211,7 +211,7 @@ def test_undecided(assert_guarantee):
 
 def test_optimiser(assert_guarantee):
     report = assert_guarantee(
-        check_optimiser, mean, risk=risk, losses=("Linear",), sizes=(50,), outliers=False, samples=2000
+        check_optimiser, mean, risk=risk, losses=("Linear",), sizes=(50,), outliers=False, samples=1000
     )
     assert report.reproduce() == report
 

@@ -43,14 +43,18 @@ def test_a_share_that_is_used_up_says_so():
 
 
 @pytest.mark.slow
-def test_levels_and_seeds_depend_on_neither_order_nor_process_nor_selection(suite, pytester):
+@pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.long)])
+def test_levels_and_seeds_depend_on_neither_order_nor_process_nor_selection(
+    suite, pytester, monkeypatch, workers
+):
+    monkeypatch.setattr("dpsco_verify.plugin.report.FORMAT_NAMES", ("json",))  # which is what is read here
     backwards = "def pytest_collection_modifyitems(items):\n    items.reverse()\n"
     budget = "--dpsco-error-budget=8e-6"
     run = suite(GOOD_AND_BAD)
     plain = run("-rA", budget, "--dpsco-report=plain")
     some = run("-rA", budget, "-k", "twice")
     reverse = suite(GOOD_AND_BAD, backwards)("-rA", "-p", "no:xdist", budget)
-    spread = run("-rA", "-n", "2", "--dist", "loadgroup", budget, "--dpsco-report=out/privacy")
+    spread = run("-rA", "-n", workers, "--dist", "loadgroup", budget, "--dpsco-report=out/privacy")
     # four tests use the fixture; the fifth does not, and the one that fails prints nothing
     assert sorted(plain.levels()) == [5e-7, 5e-7, 1e-6, 1e-6, 1e-6]
     assert len({re.search(r"seed=(\d+)", line)[1] for line in plain.audits()}) == 5

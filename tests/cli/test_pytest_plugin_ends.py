@@ -89,7 +89,7 @@ def test_it(assert_private):
         os.waitpid(pid, 0)
         return laplace(dataset, size, rng)
 
-    assert_private(with_help, D, E, epsilon=1.0)
+    assert_private(with_help, D, E, epsilon=1.0, samples=3000)
 """
     warned = ("-W", "ignore:.*fork:DeprecationWarning")
     for where in ("own", "same"):

@@ -1,6 +1,7 @@
 """An audit that is killed goes on where it was, loses nothing and finishes nothing twice.
 
-A few kills with a fixed seed here; ``python tests/cli/test_resume.py 50`` makes as many as one likes.
+Here one process is killed, a copy of this one; `make test-long` kills workers and everything at moments that a fixed
+seed draws, and ``python tests/cli/test_resume.py 50`` does that as often as one likes.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import sys
 import tempfile
 import time
 import uuid
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ import pytest
 from click.testing import CliRunner
 
 from dpsco_verify.cli import main as program
+from program import started
 
 PROGRAM = Path(sys.executable).parent / "dpsco-verify"
 SELECTION = ("stopping-tail/loop", "single-step/zero-out")
@@ -141,26 +143,63 @@ class Trial:
         return audit.wait()
 
 
+def begun_in_a_copy(out):
+    return started(*command(out, select=SELECTION[:1], jobs=1)[1:], cwd=out.parent)
+
+
+@pytest.mark.slow
+def test_an_audit_that_is_killed_goes_on_where_it_was(tmp_path):
+    out, killed = tmp_path / "undisturbed", tmp_path / "killed"
+    code, _, said = begun_in_a_copy(out).ended()
+    assert code == 0, said
+    begun, units, _ = counts(store_of(out))
+    assert begun == units
+    first = begun_in_a_copy(killed)
+    deadline = time.monotonic() + 60.0
+    while (
+        not (store_of(killed).exists() and half_done(store_of(killed), units)) and time.monotonic() < deadline
+    ):
+        time.sleep(0.001)
+    os.kill(first.pid, signal.SIGKILL)
+    assert first.ended()[0] == -signal.SIGKILL
+    kept = counts(store_of(killed))[1]
+    assert 0 < kept < units
+    assert not killed.exists()
+    code, printed, said = begun_in_a_copy(killed).ended()
+    assert (code, said) == (0, "")
+    assert f"; {kept} of {units} units of work were finished before\n" in printed
+    assert content(killed) == content(out)
+    begun, finished, twice = counts(store_of(killed))
+    assert (finished, twice) == (units, 0)
+    assert begun <= units + 1  # that one which was running
+    again = CliRunner().invoke(program, command(killed, select=SELECTION[:1], jobs=1)[1:])
+    assert (again.exit_code, again.stderr) == (0, "")
+    assert counts(store_of(killed)) == (begun, finished, twice)
+    assert f"; {units} of {units} units of work were finished before\n" in again.stdout
+    assert content(killed) == content(out)
+
+
+def half_done(store, units):
+    with suppress(sqlite3.OperationalError):  # it is being made
+        return 2 * counts(store)[1] >= units
+    return False
+
+
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
     folder = tmp_path_factory.mktemp("undisturbed")
     began = time.monotonic()
     files = undisturbed(folder)
-    return (
-        files,
-        counts(store_of(folder / "undisturbed"))[1],
-        time.monotonic() - began,
-        folder / "undisturbed",
-    )
+    return files, counts(store_of(folder / "undisturbed"))[1], time.monotonic() - began
 
 
 EXECUTORS = pytest.mark.parametrize("executor", ["loky", pytest.param("dask", marks=pytest.mark.long)])
 
 
-@pytest.mark.slow
-@EXECUTORS
+@pytest.mark.long
+@pytest.mark.parametrize("executor", ["loky", "dask"])
 def test_killed_audits_come_to_the_results_of_an_undisturbed_one(tmp_path, expected, executor):
-    files, units, seconds, _ = expected
+    files, units, seconds = expected
     # Two waits last no longer than the undisturbed audit did, so that two kills fall into this one on any machine.
     trial = Trial(
         np.random.default_rng(20_02_09_609), tmp_path, "--executor", executor, longest=0.5 * seconds
@@ -172,18 +211,6 @@ def test_killed_audits_come_to_the_results_of_an_undisturbed_one(tmp_path, expec
     assert (finished, twice) == (units, 0)
     # What was running when it was killed is begun again: two workers, so two at most for each kill.
     assert finished <= begun <= finished + 2 * trial.groups
-
-
-@pytest.mark.slow
-def test_a_finished_audit_is_not_done_again(expected):
-    before, units, _, out = expected
-    again = CliRunner().invoke(program, command(out)[1:])
-    assert again.exit_code == 0
-    begun, finished, _ = counts(store_of(out))
-    assert begun == finished == units > 0
-    assert again.stderr == ""
-    assert f"; {finished} of {finished} units of work were finished before\n" in again.stdout
-    assert content(out) == before
 
 
 @pytest.mark.slow
@@ -210,7 +237,7 @@ def test_no_worker_outlives_an_audit_that_is_killed_alone(tmp_path, executor):
 
 @pytest.mark.long
 def test_two_audits_on_one_store_are_both_right(tmp_path, expected):
-    files, units, _, _ = expected
+    files, units, _ = expected
     store = tmp_path / "shared.sqlite3"
     outs = [tmp_path / "one", tmp_path / "two"]
     audits = [

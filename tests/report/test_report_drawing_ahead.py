@@ -1,4 +1,4 @@
-"""Figures that other processes drew are the same bytes."""
+"""Figures that were drawn ahead, as other processes do it for a large report, are the same bytes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from dpsco_verify.reporting.write import render_all
 pytestmark = pytest.mark.slow  # the everyday part has two minutes
 
 
-def test_what_is_drawn_ahead_is_shown_as_if_drawn_here(monkeypatch, nasty):
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.long)])
+def test_what_is_drawn_ahead_is_shown_as_if_drawn_here(monkeypatch, nasty, jobs):
     formats = ["html", "figures"]
     monkeypatch.setattr(render, "_DRAWN", {})
     here = render_all(nasty, formats)
     monkeypatch.setattr(render, "_DRAWN", {})
     monkeypatch.setattr(command, "_WORTH_A_POOL", 1)
-    command._draw_ahead(nasty, 2)
+    command._draw_ahead(nasty, jobs)
     plots = {plot for finding in nasty.claims for plot in finding.plots}
     assert plots
     assert set(render._DRAWN) == plots
