@@ -5,13 +5,14 @@ Every audit here has a fixed seed, a mechanism exactly at its claim or one far b
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from pathlib import Path
 
 import pytest
 
-from dpsco_verify.plugin.message import data_in_words
+from dpsco_verify.plugin.message import _power_of_ten, data_in_words
 from plugin_sessions import GOOD_AND_BAD, HEAD, run_as_a_user, write
 
 pytest_plugins = ["pytester"]
@@ -216,6 +217,20 @@ def test_data_sets_in_words():
     assert data_in_words(np.arange(1000.0)) == "[0. 1. ... 998. 999.], shape (1000,)"
     assert len(data_in_words("x" * 10_000)) <= 200
     assert len(data_in_words([["y" * 50] * 50] * 50)) <= 200
+
+
+@pytest.mark.parametrize(
+    ("log_value", "words"),
+    [
+        (0.0, "1.00e+00"),
+        (math.log(2.5e-30), "2.50e-30"),
+        (math.log(3.25e7), "3.25e+07"),
+        (-2000.0, "2.58e-869"),  # beyond the doubles: −2000/ln 10 = −868.589 and 10^0.411 = 2.58
+        (-math.inf, "-inf"),
+    ],
+)
+def test_powers_of_ten_in_words(log_value, words):
+    assert _power_of_ten(log_value) == words
 
 
 def from_readme():

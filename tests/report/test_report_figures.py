@@ -139,6 +139,14 @@ def test_error_bars_end_where_the_record_says(make_line_plot):
     assert [tuple(s[:, 1]) for s in bars.get_segments()] == [(5.0, 12.0), (20.0, 30.0)]
 
 
+@pytest.mark.parametrize(("names", "columns"), [(("a",), 1), (("a", "b"), 2), (("a", "b" * 40), 1)])
+def test_the_legend_has_two_columns_where_the_names_are_short(make_line_plot, names, columns):
+    series = tuple(Series(name=name, x=(1.0, 2.0), y=(1.0, 2.0)) for name in names)
+    with house_style():
+        legend = draw_lines(msgspec.structs.replace(make_line_plot(), series=series)).axes[0].get_legend()
+    assert legend._ncols == columns
+
+
 def test_the_border_runs_where_the_claim_turns(make_map_plot):
     panel = MapPanel(title="p", x=(1.0, 3.0), y=(1.0, 3.0), values=((0.5, 2.0), (1.0, None)))
     plot = msgspec.structs.replace(

@@ -107,8 +107,17 @@ def test_bit_features_are_kept_apart():
     sample = encode(np.random.default_rng(0).random((10, 3)), 10)
     standard = {feature.name for feature in standard_features(sample)}
     bits = {feature.name for feature in bit_features(sample)}
-    assert len(bits) == 6
+    assert bits == {
+        f"{what} of coordinate {j}"
+        for what in ("position of the lowest bit", "trailing zero bits")
+        for j in (1, 2, 3)
+    }
     assert not standard & bits
+    (lowest, zeros) = bit_features(encode(np.random.default_rng(0).random(10), 10))
+    assert (lowest.name, zeros.name) == (
+        "position of the lowest bit of the value",
+        "trailing zero bits of the value",
+    )
 
 
 def ragged(data, size, rng):

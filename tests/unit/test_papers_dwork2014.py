@@ -182,11 +182,13 @@ def test_ranges_end_where_their_refusals_say():
         said = re.compile(rf"{name}=\S+ is outside ([\[(])([^ ,]+), ([^ ,]+)([\])])")
         refused = filter(None, (said.search(refusal(key, name, value)) for value in FORGED[key][name]))
         for low, first, last, high in {found.groups() for found in refused}:
-            for bracket, end in ((low, first), (high, last)):
+            kind = int if isinstance(getattr(WITNESSES[key], name), int) else str
+            for bracket, end, beyond in ((low, first, -1), (high, last, 1)):
                 base, _, power = end.partition("^")
                 number = Fraction(base) ** int(power or 1)
-                value = int(number) if isinstance(getattr(WITNESSES[key], name), int) else str(number)
-                assert bool(said.search(refusal(key, name, value))) == (bracket in "()"), (key, name, end)
+                at_end = refusal(key, name, kind(number))
+                assert bool(said.search(at_end)) == (bracket in "()"), (key, name, end)
+                assert said.search(refusal(key, name, kind(number + beyond))), (key, name, number + beyond)
                 ends += 1
     assert ends > 60
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from dpsco_verify.problems import (
     engel,
 )
 from dpsco_verify.problems.losses import Loss
+from dpsco_verify.problems.populations import cube
 from loss_properties import FUNCTION_ROUNDING
 
 # ── linear signs ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -327,3 +329,12 @@ def test_real_data_take_the_named_losses():
             build("square")
     with pytest.raises(InputError, match="level="):
         diabetes("quantile", level=1.5)
+
+
+@pytest.mark.parametrize("dimension", range(1, 9))
+def test_the_corners_are_of_norm_1_from_below(dimension):
+    """Exactly: a point of norm above 1 would have a gradient above the Lipschitz constant."""
+    (squares,) = {
+        sum(Fraction(entry) ** 2 for entry in row) for row in cube._unit(cube._corners(dimension)).tolist()
+    }
+    assert 1 - Fraction(1, 2**40) < squares <= 1
