@@ -489,3 +489,28 @@ def test_bad_orders_and_deltas(value):
     for function in (epsilon_upper, epsilon_lower):
         with pytest.raises(InputError, match="delta="):
             function(run, value)
+
+
+@pytest.mark.parametrize("mu", [0.7, 1.5, 3.0])
+def test_what_lies_beyond_the_last_point_by_quadrature(mu):
+    """With Y = exp(μN − μ²/2) and V = min(Y, T + α) − α, and the moments of V by quadrature."""
+    problem = Sum(epsilon=0.1, mu=mu, n=20, points=10)
+    last, alpha = 9.0, math.exp(0.1)
+
+    def mean(of):
+        edge = (math.log(last + alpha) + mu * mu / 2) / mu
+        parts = ((-12.0, edge), (edge, edge + 12.0))
+        return sum(
+            integrate.quad(
+                lambda x: of(math.exp(mu * x - mu * mu / 2)) * stats.norm.pdf(x), *part, limit=200
+            )[0]
+            for part in parts
+        )
+
+    beyond = mean(lambda y: max(y - alpha - last, 0.0))
+    first, second = (mean(lambda y, k=k: (min(y, last + alpha) - alpha) ** k) for k in (1, 2))
+    spread = math.sqrt(9 * (second - first**2))
+    k = (9 * first + last - 10 * math.expm1(0.1)) / spread
+    found = functional_bounds._log_excess(problem, last)
+    expected = math.log(10 / 20 * beyond * k * k / (1 + k * k))
+    assert expected - 0.01 < found < expected
