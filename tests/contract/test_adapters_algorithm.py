@@ -262,6 +262,7 @@ def test_the_output_is_not_violated():
         (lambda: algorithm(steps=0), "steps=0 is too small"),
         (lambda: step(step_size=-1.0), "step_size=-1.0 is not positive"),
         (lambda: step(seen=(7,))(np.ones((4, 1)), 1, np.random.default_rng(0)), "beyond n=4"),
+        (lambda: step(seen=(-1,))(np.ones((4, 1)), 1, np.random.default_rng(0)), "seen=-1 is too small"),
         (lambda: step(point=[math.nan])(np.ones((4, 1)), 1, np.random.default_rng(0)), "not finite"),
         (
             lambda: step(convex_set=L2Ball([0.0], 1.0)).log_density(np.zeros((2, 1)), np.ones((4, 1))),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -175,3 +176,20 @@ def test_epsilon_and_mu_are_each_others_inverse():
     for mu in (0.05, 1.0, 6.0):
         assert gaussian_mu(gaussian_epsilon(mu, 1e-5), 1e-5) == pytest.approx(mu, rel=1e-6)
     assert gaussian_epsilon(1e-7, 1e-5) == 0.0
+
+
+@pytest.mark.parametrize(("count", "kept"), [(3, 3), (100, 100), (101, 51), (250, 84)])
+def test_a_certificate_has_at_most_a_hundred_orders(count, kept):
+    """Every line, every second or every third one, in order, with δ rounded up; lines at δ = 1 say nothing."""
+    slopes = np.linspace(1.0, 2.0, count)
+    lines = TradeOffLines(slopes, np.linspace(0.9, 0.1, count))
+    found = lines.few(slopes[::-1].tolist())
+    assert len(found) == kept
+    assert [float(Fraction(each.epsilon)) for each in found] == pytest.approx(
+        np.log(slopes[:: -(-count // 100)])
+    )
+    offsets = lines.offsets[:: -(-count // 100)]
+    assert all(
+        low <= float(Fraction(each.delta)) <= low + 1e-12 for each, low in zip(found, offsets, strict=True)
+    )
+    assert TradeOffLines(slopes, np.ones(count)).few(slopes.tolist()) == ()

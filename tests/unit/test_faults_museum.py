@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import pickle
 
 import msgspec
@@ -20,6 +21,8 @@ from dpsco_verify.faults import (
     quick_exhibits,
     run_museum,
 )
+from dpsco_verify.faults.algorithm import noise
+from dpsco_verify.faults.algorithm.run import State
 from dpsco_verify.faults.exhibits import EDGES, STRUCTURED
 
 MECHANISMS = [exhibit for exhibit in EXHIBITS if isinstance(exhibit, Exhibit)]
@@ -256,3 +259,38 @@ def test_two_workers_give_the_same_rows():
     alone, together = run_museum(chosen, seed=3), run_museum(chosen, seed=3, jobs=2)
     key = [(row.exhibit.id, row.verdict, row.caught_by, row.samples) for row in alone]
     assert key == [(row.exhibit.id, row.verdict, row.caught_by, row.samples) for row in together]
+
+
+def test_wrong_noises_by_hand():
+    """ξ is drawn as N(0, σ²I); what is wrong with each is what its name says."""
+
+    def state(*noises):
+        return State(
+            data=np.zeros((4, 1)),
+            rng=np.random.default_rng(3),
+            loss=None,
+            convex_set=None,
+            step_size=0.1,
+            sigma=4.0,
+            lipschitz=1.0,
+            initial_point=np.zeros(2),
+            batch_size=1,
+            iterates=[np.zeros(2)],
+            noises=[np.asarray(each, dtype=float) for each in noises],
+        )
+
+    z, first, last = np.random.default_rng(3).standard_normal(2), (1.0, 2.0), (3.0, 5.0)
+    for wrong, given, expected in (
+        (noise.half, state(), 2 * z),
+        (noise.sigma_as_variance, state(), 2 * z),
+        (noise.variance_as_scale, state(), 16 * z),
+        (noise.reused, state(), 4 * z),
+        (noise.reused, state(first, last), first),
+        (noise.cancelling, state(first, last), 4 * z),
+        (noise.cancelling, state(last), (-3.0, -5.0)),
+        (noise.correlated, state(), 4 * z),
+        (noise.correlated, state(first, last), np.divide(last, 2) + math.sqrt(0.75) * 4 * z),
+    ):
+        assert wrong(given, [0]) == pytest.approx(expected)
+    assert noise.none_on_repeats(state(), [0]) == pytest.approx(4 * z)
+    assert noise.none_on_repeats(state(), []).tolist() == [0.0, 0.0]
