@@ -89,6 +89,7 @@ def test_the_list_judges_nothing(monkeypatch):
     assert [line[0] for line in lines] == [exhibit.id for exhibit in faults.EXHIBITS]
     assert max(map(len, result.stdout.splitlines())) <= 80
     quick = json.loads(run("--list", "--json", "--profile", "quick").stdout)
+    assert all(one["quick"] for one in quick)
     assert [one["id"] for one in quick] == [exhibit.id for exhibit in faults.quick_exhibits()]
     assert [one["id"] for one in json.loads(run("--list", "--json", *selected(FAST)).stdout)] == [
         exhibit.id for exhibit in faults.EXHIBITS if exhibit.id in FAST

@@ -116,6 +116,14 @@ def test_the_quotients_against_the_checkers_balls(p):
     assert alpha == case.alpha
 
 
+@pytest.mark.parametrize("dimension", [2, 5])
+def test_pairs_for_the_entropy_are_inside_the_simplex(dimension):
+    case = next(c for c in curvature.CASES if c.kind == "entropy-simplex")
+    for points in curvature._primal(case, dimension, 20, np.random.default_rng(2)):
+        assert (points > 0.0).all()
+        np.testing.assert_allclose(points.sum(axis=-1), 1.0, rtol=0.0, atol=1e-13)
+
+
 def test_log_sum_exp_against_mpmath():
     rng = np.random.default_rng(5)
     a, b = rng.normal(size=(2, 20, 4)) * 3.0

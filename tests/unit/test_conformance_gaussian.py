@@ -113,6 +113,7 @@ def test_too_few_pairs_can_find_nothing():
         lambda: lag_test(np.ones(3), np.ones(2), alpha=0.05),
         lambda: lag_test(np.empty(0), np.empty(0), alpha=0.05),
         lambda: noise_radius(alpha=1.0, steps=1, dimension=1),
+        lambda: detectable_shift(radius=3.0, dimension=2, power=1.0),
         lambda: detectable_scales(0, alpha=0.05),
         lambda: detectable_correlation(5, alpha=0.05, power=1.0),
     ],

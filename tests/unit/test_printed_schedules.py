@@ -7,6 +7,9 @@ import math
 import pytest
 
 from dpsco_verify.choices import Profile
+from dpsco_verify.evidence import Verdict
+from dpsco_verify.ledger.installed import installed_ledger
+from dpsco_verify.ledger.systems import grid
 from dpsco_verify.papers.bassily2014.noisy_sgd_erm.bounds import (
     NOISE,
     Schedule,
@@ -104,3 +107,24 @@ def test_the_largest_factor_is_within_a_thousandth_from_below():
     assert found is not None
     assert found <= 1 / 3 < 1.001 * found
     assert largest_factor(lambda f: f < 0.01, low=0.01, high=1.0) is None
+
+
+@pytest.mark.parametrize(
+    ("key", "constant"),
+    [("minibatch-sgd-privacy/many-steps", 8), ("smoothed-minibatch-sgd-privacy/noise-for-2l", 32)],
+)
+@pytest.mark.parametrize(("proven", "failing"), [(1.0, None), (0.9, 0.5)])
+def test_the_constant_in_the_variance_goes_with_the_square_of_the_noise(key, constant, proven, failing):
+    claim = next(claim for claim in installed_ledger().claims if claim.key == key)
+    point = grid.Point(words="a place", claimed=1e-4, lower=1e-6, upper=2e-5)
+    bounds = minibatch.GridBounds(
+        points=(point,), implemented=(), worst=(9, 1, 1.0, 1.0), proven=proven, failing=failing
+    )
+    found = claim.statement.decide(claim.reading, bounds)
+    assert found.verdict is Verdict.HOLDS_ON_GRID
+    assert "at most 0.2 of what is claimed" in found.summary
+    (sharpness,) = found.sharpness
+    assert sharpness.claimed == constant
+    assert sharpness.holds_with == pytest.approx(constant * proven**2)
+    assert sharpness.needed == (None if failing is None else pytest.approx(constant * failing**2))
+    assert sharpness.how.endswith(f"on the grid with {constant}")
