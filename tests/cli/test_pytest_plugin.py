@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -208,6 +210,15 @@ def test_the_options_and_the_fixture_explain_themselves(suite):
 
 
 # the parts
+
+
+def test_a_suite_without_audits_does_not_pay_for_them():
+    program = (
+        "import sys, dpsco_verify.pytest_plugin as plugin\n"
+        "print(*({'numpy', 'scipy', 'dpsco_verify.auditing', 'dpsco_verify.plugin.session'} & set(sys.modules)))\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603  our own program
+    assert ran.stdout.split() == []
 
 
 def test_data_sets_in_words():

@@ -16,6 +16,7 @@ from dpsco_verify.auditing.accountants import (
     SampledWithoutReplacement,
     audit_accountant,
     grids,
+    sampled,
 )
 from dpsco_verify.auditing.accountants import audit as audit_module
 from dpsco_verify.auditing.accountants.curves import exact_delta, threshold
@@ -115,6 +116,26 @@ def test_no_contributions_are_worse(noise, parameter):
             for first, second in ((x, y), (y, x)):
                 found = by_quadrature(noise, scale, float(p), first, second, h, points=20_001)
                 assert np.all(found <= worst * (1.0 + 1e-3) + 1e-7)
+
+
+@pytest.mark.parametrize(("sampling", "p"), SAMPLINGS)
+@pytest.mark.parametrize("relation", Relation)
+def test_the_worst_contributions_are_of_their_relation(sampling, p, relation):
+    """Added or removed, the record leaves what is there in any case; zeroed, it leaves 0; and 0 stands for none."""
+    step = Step(noise=Noise.GAUSSIAN, parameter=Fraction(4), sampling=sampling, probability=p)
+    found = directions(step, relation)
+    assert len(found) == (1 if relation is Relation.REPLACE_ONE else 2)
+    apart = relation is Relation.REPLACE_ONE or (
+        relation is Relation.ADD_REMOVE and sampling is Sampling.WITHOUT_REPLACEMENT
+    )
+    for pair in (direction.forward for direction in found):
+        assert abs(pair.x - pair.y) == (2 if apart else 1)
+        assert relation is not Relation.ADD_REMOVE or pair.h in (pair.x, pair.y)
+        assert relation is not Relation.ZERO_OUT or 0 in (pair.x, pair.y)
+        assert sampling is not Sampling.POISSON or pair.h == 0
+        if sampling is Sampling.WITHOUT_REPLACEMENT and relation is not Relation.ADD_REMOVE:
+            assert abs(pair.h) == 1  # as far from the record as a stand-in may be
+            assert pair.h != pair.x
 
 
 def test_the_paper_s_single_step_is_one_of_the_events():
@@ -238,3 +259,15 @@ def test_grids_that_are_wrong_are_found_out(monkeypatch, name, broken):
         audit_accountant(
             Gaussian(1.0), lambda e: 1.0, relation="add-remove", epsilons=(0.5, 2.0), routes=("exact", "pld")
         )
+
+
+def test_every_sample_is_drawn_once_whatever_fits_at_once(monkeypatch):
+    sizes, draw = [], TiltedStep.draw
+    monkeypatch.setattr(
+        TiltedStep, "draw", lambda step, size, rng: sizes.append(size) or draw(step, size, rng)
+    )
+    monkeypatch.setattr(sampled, "_DRAWS_AT_ONCE", 100)
+    step = Step(noise=Noise.GAUSSIAN, parameter=Fraction(4), sampling=Sampling.NONE, probability=Fraction(1))
+    pair = directions(step, Relation.REPLACE_ONE)[0].forward
+    sampled_delta([(pair, 3)], 0.1, samples=70, alpha=0.1, rng=np.random.default_rng(1))
+    assert sizes == [99, 99, 12]

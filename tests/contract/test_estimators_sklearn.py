@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import warnings
 
 import numpy as np
@@ -85,6 +86,23 @@ def test_target_bounds_that_are_read_are_said(data):
     with pytest.warns(PrivacyLeakWarning, match="target_bounds=None was read from y"):
         model = PrivateSGDRegressor(data_norm=3.0).fit(X, X[:, 0])
     assert model.target_bounds_ == (X[:, 0].min(), X[:, 0].max())
+
+
+@pytest.mark.parametrize(
+    ("targets", "bounds"),
+    [
+        ([10.0, 10.5], (10.0, 10.5)),
+        ([100.0, 100.0 + 1e-9], (100.0, 100.0 + 1e-9)),
+        ([3.0, 3.0], (2.0, 4.0)),
+        ([5.0, 5.0 + 1e-14], (4.0, 6.0)),  # no wider than their rounding
+        ([math.inf, math.nan], (-1.0, 1.0)),
+        ([-1e200, 1e200], (-1e99, 1e99)),
+    ],
+)
+def test_bounds_of_targets_are_an_interval_whatever_the_targets_are(targets, bounds):
+    with pytest.warns(PrivacyLeakWarning):
+        found = PrivateSGDRegressor(data_norm=3.0)._bounds(np.array(targets), [])
+    assert found == pytest.approx(bounds, rel=1e-13)
 
 
 def test_too_few_records_for_the_noise_are_said_with_what_would_do(data):

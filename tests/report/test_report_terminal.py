@@ -7,9 +7,10 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from dpsco_verify.evidence import Verdict
+from dpsco_verify.evidence.exit_code import ExitCode
 from dpsco_verify.reporting import print_report
 from dpsco_verify.reporting.summary import VERDICT_SYMBOLS
-from dpsco_verify.reporting.vocabulary import PAPER
+from dpsco_verify.reporting.vocabulary import GATE, PAPER
 
 
 def printed(record, *, width=80, encoding="utf-8", color=False):
@@ -82,3 +83,10 @@ def test_a_wide_console_has_the_sentence_in_the_table(plain):
 
 def test_an_empty_run_is_printed(make_record):
     assert "No reading was checked." in printed(make_record([]))
+
+
+@pytest.mark.parametrize("words", [PAPER, GATE], ids=["paper", "gate"])
+def test_every_verdict_of_a_run_has_its_words(words):
+    """But for what broke off, which leaves no report."""
+    assert set(words.exit_meaning) == set(ExitCode) - {ExitCode.BROKE_OFF}
+    assert set(words.words) == set(words.predicates) == set(words.verdicts)
