@@ -51,8 +51,8 @@ class Guarded:
         self._time_limit = require_positive("time_limit", time_limit)
         self._worker = Worker()
 
-    def __call__(self, shown: str, *arguments: Any, **options: Any) -> Any:
-        """Return what the function returns; `shown` is the call as messages show it.
+    def __call__(self, shown: object, *arguments: Any, **options: Any) -> Any:
+        """Return what the function returns; `shown` is the call as messages show it, by its `str`.
 
         Raises
         ------
@@ -76,7 +76,7 @@ class Guarded:
         return returned
 
     def array(
-        self, shown: str, shape: tuple[int, ...], *arguments: Any, finite: bool = True, **options: Any
+        self, shown: object, shape: tuple[int, ...], *arguments: Any, finite: bool = True, **options: Any
     ) -> FloatArray:
         """Return what the function returns as numbers of a shape, without NaN, and finite where that is asked for."""
         returned = self(shown, *arguments, **options)

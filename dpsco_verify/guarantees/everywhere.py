@@ -9,7 +9,7 @@ import numpy as np
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.errors import InputError
 from dpsco_verify.guarantees.calls import FunctionError, Guarded
-from dpsco_verify.guarantees.points import Failed, Property, inputs_of, search
+from dpsco_verify.guarantees.points import Failed, Property, Told, inputs_of, search
 from dpsco_verify.guarantees.result import POWER, GuaranteeResult, exact
 from dpsco_verify.validation import require_finite_array, require_half_open_interval, require_non_negative
 
@@ -27,9 +27,9 @@ def required_rounding(rounding: float, absolute: float) -> tuple[float, float]:
     return require_non_negative("rounding", rounding), require_non_negative("absolute", absolute)
 
 
-def numbers(guarded: Guarded, at: str, x: Any) -> FloatArray:
+def numbers(guarded: Guarded, at: Told, x: Any) -> FloatArray:
     """Return the numbers that a function has at an input."""
-    returned = guarded(f"{guarded.name}({in_words(x)})", x)
+    returned = guarded(call(guarded, x), x)
     try:
         return require_finite_array("value", returned)
     except InputError as error:
@@ -38,10 +38,24 @@ def numbers(guarded: Guarded, at: str, x: Any) -> FloatArray:
 
 def value(guarded: Guarded, x: Any) -> float:
     """Return the number that a function has at an input."""
-    return float(guarded.array(f"{guarded.name}({in_words(x)})", (), x))
+    return float(guarded.array(call(guarded, x), (), x))
 
 
-def compared(left: float, right: float, relative: float, floor: float, words: str) -> Failed:
+def told(x: Any) -> Told | str:
+    """Return an input in a line, as it is now: a function may change an array that it is given."""
+    if not isinstance(x, np.ndarray):
+        return in_words(x)
+    kept = x.copy()
+    return Told(lambda: in_words(kept))
+
+
+def call(guarded: Guarded, x: Any) -> Told:
+    """Return a call as messages show it."""
+    given = told(x)
+    return Told(lambda: f"{guarded.name}({given})")
+
+
+def compared(left: float, right: float, relative: float, floor: float, words: Told) -> Failed:
     """Return by how much ``left ≤ right`` fails."""
     size = abs(left) + abs(right)
     return Failed(excess=(left - right - relative * size - floor) / (size + floor + TINY), words=words)
@@ -71,7 +85,7 @@ def checked(
     interest = require_half_open_interval("violation_of_interest", of_interest, 0.0, 1.0)
     inputs = inputs_of(where, count=count)
     found = search(fails, inputs, seed=seed, examples=examples, random=random)
-    failed = None if found.failed is None else found.failed.words
+    failed = None if found.failed is None else str(found.failed.words)
     whose = "random inputs" if found.random else "the strategy's inputs, were they independent,"
     return exact(
         name=name,

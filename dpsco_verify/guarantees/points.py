@@ -30,12 +30,22 @@ _EXPONENT = 6
 _SCALES = (-3.0, 1.0)
 
 
+class Told:
+    """A text that is made when it is read: of the inputs that are tried, few are told of."""
+
+    def __init__(self, make: Callable[[], str]) -> None:
+        self._make = make
+
+    def __str__(self) -> str:
+        return self._make()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Failed:
     """How a property fails at an input: by `excess`, in words, with the numbers."""
 
     excess: float
-    words: str
+    words: Told | str
 
 
 Property = Callable[[Any], "Failed"]

@@ -14,7 +14,7 @@ from dpsco_verify.geometry.norms import euclidean_norm
 from dpsco_verify.geometry.properties import PropertyViolation, check_convex_set
 from dpsco_verify.geometry.property_violation import require
 from dpsco_verify.guarantees.calls import Guarded
-from dpsco_verify.guarantees.everywhere import OF_INTEREST, ROUNDING, checked, in_words
+from dpsco_verify.guarantees.everywhere import OF_INTEREST, ROUNDING, call, checked, in_words
 from dpsco_verify.guarantees.points import EXAMPLES, RANDOM, Failed
 from dpsco_verify.guarantees.result import GuaranteeResult, guarantee, name_of
 from dpsco_verify.validation import require_half_open_interval
@@ -121,10 +121,7 @@ class _OwnProjection(ConvexSet):
 
     def _project(self, x: FloatArray) -> FloatArray:
         rows = x.reshape(-1, self.dimension)
-        found = [
-            self._guarded.array(f"{self._guarded.name}({in_words(row)})", (self.dimension,), row.copy())
-            for row in rows
-        ]
+        found = [self._guarded.array(call(self._guarded, row), (self.dimension,), row.copy()) for row in rows]
         return np.array(found).reshape(x.shape)
 
     def _violation(self, x: FloatArray) -> FloatArray:

@@ -20,9 +20,10 @@ from dpsco_verify.guarantees.everywhere import (
     in_words,
     numbers,
     required_rounding,
+    told,
     value,
 )
-from dpsco_verify.guarantees.points import EXAMPLES, RANDOM, Failed
+from dpsco_verify.guarantees.points import EXAMPLES, RANDOM, Failed, Told
 from dpsco_verify.guarantees.result import GuaranteeResult, guarantee, name_of
 from dpsco_verify.validation import require_bool, require_non_negative
 
@@ -90,7 +91,8 @@ def identity(
 
     def fails(point: tuple[Any]) -> Failed:
         [x] = point
-        at = f"at x = {in_words(x)}"
+        given = told(x)
+        at = Told(lambda: f"at x = {given}")
         l_value, r_value = numbers(first, at, x), numbers(second, at, x)
         if l_value.shape != r_value.shape:
             raise FunctionError(
@@ -100,7 +102,7 @@ def identity(
         size = np.maximum(np.abs(l_value), np.abs(r_value))
         excess = np.abs(l_value - r_value) - relative * size - floor
         worst = np.unravel_index(int(np.argmax(excess)), excess.shape) if excess.ndim else ()
-        words = f"{at}: {in_words(l_value)} on the left, {in_words(r_value)} on the right"
+        words = Told(lambda: f"{at}: {in_words(l_value)} on the left, {in_words(r_value)} on the right")
         return Failed(excess=float(excess[worst] / (size[worst] + floor + TINY)), words=words)
 
     return checked(
@@ -153,11 +155,10 @@ def monotone(
     def fails(point: tuple[Any, Any]) -> Failed:
         low, high = np.minimum(*point), np.maximum(*point)
         low, high = (v if np.ndim(v) else v.item() for v in (low, high))
-        at = f"at x = {in_words(low)} and y = {in_words(high)}"
+        first, second = told(low), told(high)
         f_low, f_high = value(guarded, low), value(guarded, high)
-        return compared(
-            sign * f_low, sign * f_high, relative, floor, f"{at}: f(x) = {f_low:.17g}, f(y) = {f_high:.17g}"
-        )
+        words = Told(lambda: f"at x = {first} and y = {second}: f(x) = {f_low:.17g}, f(y) = {f_high:.17g}")
+        return compared(sign * f_low, sign * f_high, relative, floor, words)
 
     return checked(
         fails,
@@ -202,13 +203,16 @@ def lipschitz(
 
     def fails(point: tuple[Any, Any]) -> Failed:
         x, y = point
-        at = f"at x = {in_words(x)} and y = {in_words(y)}"
+        first, second = told(x), told(y)
+        at = Told(lambda: f"at x = {first} and y = {second}")
         f_x, f_y = (np.atleast_1d(numbers(guarded, at, v)).ravel() for v in (x, y))
         change, distance = float(euclidean_norm(f_x - f_y)), float(euclidean_norm(np.ravel(x) - np.ravel(y)))
         size = float(euclidean_norm(f_x) + euclidean_norm(f_y))
         allowed = bound * distance * (1.0 + relative) + relative * size + floor
-        words = (
-            f"{at}: ‖f(x) − f(y)‖ = {change:.6g} is more than {bound:g} · ‖x − y‖ = {bound * distance:.6g}"
+        words = Told(
+            lambda: (
+                f"{at}: ‖f(x) − f(y)‖ = {change:.6g} is more than {bound:g} · ‖x − y‖ = {bound * distance:.6g}"
+            )
         )
         return Failed(excess=(change - allowed) / (change + allowed + TINY), words=words)
 
@@ -253,21 +257,23 @@ def convex(
 
     def fails(point: tuple[Any, Any]) -> Failed:
         x, y = point
+        first, second = told(x), told(y)
         f_x, f_y = value(guarded, x), value(guarded, y)
-        worst: Failed | None = None
+        seen = []
         for fraction in _FRACTIONS:
             between = fraction * x + (1.0 - fraction) * y
             middle, chord = value(guarded, between), fraction * f_x + (1.0 - fraction) * f_y
             allowed = chord + relative * (abs(f_x) + abs(f_y)) + floor
             excess = (middle - allowed) / (abs(middle) + abs(f_x) + abs(f_y) + floor + TINY)
-            if worst is None or excess > worst.excess:
-                words = (
-                    f"at x = {in_words(x)}, y = {in_words(y)}, λ = {fraction}: f(λx + (1 − λ)y) = {middle:.17g} is "
-                    f"more than λf(x) + (1 − λ)f(y) = {chord:.17g}"
-                )
-                worst = Failed(excess=excess, words=words)
-        assert worst is not None  # noqa: S101  there are fractions
-        return worst
+            seen.append((excess, -fraction, middle, chord))
+        excess, negative, middle, chord = max(seen)
+        words = Told(
+            lambda: (
+                f"at x = {first}, y = {second}, λ = {-negative}: f(λx + (1 − λ)y) = {middle:.17g} is "
+                f"more than λf(x) + (1 − λ)f(y) = {chord:.17g}"
+            )
+        )
+        return Failed(excess=excess, words=words)
 
     return checked(
         fails,

@@ -63,6 +63,17 @@ def test_what_is_false_is_found_and_shrunk(call, said):
 
 
 @pytest.mark.slow
+def test_what_is_told_is_the_input_that_was_given_though_the_function_changes_it():
+    def changes(x):
+        x[:] = 5.0
+        return 0.0
+
+    told = identity(changes, lambda x: 1.0, BALL, **FEW).counterexample
+    assert "0.0 on the left, 1.0 on the right" in told
+    assert "5." not in told.split(":")[0]
+
+
+@pytest.mark.slow
 def test_a_search_can_be_repeated():
     result = WRONG["identity"][0]()
     assert result.reproduce() == result
