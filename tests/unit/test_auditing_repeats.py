@@ -74,7 +74,7 @@ def hidden_in(text):
     ],
 )
 def test_texts_of_which_nothing_is_seen_are_no_pass(text):
-    result = audit(hidden_in(text), [1, 2], [1, 3], epsilon=1.0, samples=600)
+    result = audit(hidden_in(text), [1, 2], [1, 3], epsilon=1.0, samples=400)
     assert result.verdict is AuditVerdict.UNDECIDED
     assert "of what they say nothing was looked at" in result.summary
     assert "give features= of them" in result.summary

@@ -100,7 +100,13 @@ def test_what_a_system_is_told(name):
     assert np.sqrt((features**2).sum(axis=-1)).max() <= task.data_radius * (1.0 + 1e-12)
 
 
-@pytest.mark.parametrize("name", FACTS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(one, marks=[pytest.mark.long] * (one in {"digits-hinge", "randhie-quantile"}))
+        for one in FACTS
+    ],
+)
 def test_the_minimum_is_certified_soon_and_is_not_where_the_systems_begin(name):
     problem = PROBLEMS[name]
     population, convex_set = problem.population, problem.convex_set

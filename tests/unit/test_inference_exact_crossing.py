@@ -126,7 +126,7 @@ def test_privacy_payoff_on_the_boundary_crosses_with_probability_at_most_alpha(e
     payoffs = np.array([-delta, -factor - delta, 1.0 - delta, 1.0 - factor - delta])
     process = BettingEProcess(low=payoffs[1], high=payoffs[2], alpha=0.2)
     logs = log_factors(process.fractions, payoffs / -payoffs[1])
-    n = 40
+    n = 30
     cells = np.stack(np.meshgrid(*[np.arange(n + 1)] * 3, indexing="ij")).reshape(3, -1)
     base = logs[:, [3, 2, 1]] @ cells - logs[:, :1] * cells.sum(axis=0)
     alive = np.zeros((n + 1,) * 3)

@@ -151,7 +151,9 @@ def test_forty_thousand_normals_pass_every_branch():
 
 def test_a_wrong_table_is_noticed():
     edges, heights, widths = ziggurat()
-    wrong = Ziggurat(edges, heights, np.nextafter(widths, 0.0))
+    smaller = np.nextafter(widths, 0.0)
+    smaller.setflags(write=False)  # as the right one, or it would be another type to compile for
+    wrong = Ziggurat(edges, heights, smaller)
     stream, literal = open_stream(np.random.default_rng(6)), Literal(6)
     out = np.zeros(100)
     fill(*stream, *wrong, out, np.zeros(101, dtype=np.int64))

@@ -133,7 +133,7 @@ def test_the_range_is_that_of_the_plan():
             noise.plan(n=50, parameters=1, epsilon=epsilon, delta=delta, batch_size=50, epochs=1)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_optimiser_s_checks_are_kept():
     """The bank's logistic problem, and privacy with records beyond L among the pairs; at 1e-9."""
     found = check_system("estimator-passes", sizes=(40,), problems=("logistic",), alpha=1e-9)

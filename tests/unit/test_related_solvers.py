@@ -271,7 +271,9 @@ STEP = Smoothed.step
 
 
 @pytest.mark.parametrize("broken", [frozen, short, crooked, backwards])
-@pytest.mark.parametrize("loss", LOSSES[2::2], ids=name_of)
+@pytest.mark.parametrize(
+    "loss", [LOSSES[2], *(pytest.param(one, marks=pytest.mark.long) for one in LOSSES[4::2])], ids=name_of
+)
 def test_a_broken_search_certifies_nothing(loss, broken, monkeypatch):
     rng = np.random.default_rng(12)
     z = sample_of(loss, rng, runs=2, m=30, d=3)

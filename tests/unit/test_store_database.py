@@ -248,7 +248,7 @@ def test_any_flipped_byte_is_told_or_does_no_harm(path, tmp_path):
     expected = everything(path)
     generator = random.Random(1)  # noqa: S311  no secret
     told = 0
-    for number in range(250):
+    for number in range(100):
         place = generator.randrange(len(content))
         flipped = tmp_path / f"flipped{number}.sqlite3"
         flipped.write_bytes(
@@ -262,7 +262,7 @@ def test_any_flipped_byte_is_told_or_does_no_harm(path, tmp_path):
             told += 1
             assert "\n" not in error
         flipped.unlink()
-    assert told > 100
+    assert told > 40
 
 
 @pytest.mark.parametrize(
@@ -469,7 +469,7 @@ def test_several_processes_make_one_store_at_the_same_time(path):
             stderr=subprocess.PIPE,
             text=True,
         )
-        for _ in range(4)
+        for _ in range(3)
     ]
     for process in processes:
         process.stdin.write("go\n")
@@ -478,5 +478,5 @@ def test_several_processes_make_one_store_at_the_same_time(path):
         _, errors = process.communicate()
         assert (process.returncode, errors) == (0, "")
     with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("SELECT count(*) FROM runs").fetchone() == (4,)
+        assert connection.execute("SELECT count(*) FROM runs").fetchone() == (3,)
     assert names(path.parent) == [path.name]
