@@ -38,9 +38,9 @@ def pytest_runtestloop():
 
 _slow_inputs_are_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
-settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=_slow_inputs_are_fine)
+settings.register_profile("dev", max_examples=20, deadline=None, suppress_health_check=_slow_inputs_are_fine)
 settings.register_profile(
-    "ci", max_examples=50, deadline=None, derandomize=True, suppress_health_check=_slow_inputs_are_fine
+    "ci", max_examples=20, deadline=None, derandomize=True, suppress_health_check=_slow_inputs_are_fine
 )
 for _name, _examples in (("long", 500), ("explore", 10_000)):
     settings.register_profile(

@@ -130,9 +130,8 @@ class Ledger:
         if not ids:
             return self
         wanted = {self.paper(id_).paper.id for id_ in ids}
-        return Ledger(
-            papers=tuple(entry for entry in self.papers if entry.paper.id in wanted), sections=self.sections
-        )
+        papers = tuple(entry for entry in self.papers if entry.paper.id in wanted)
+        return self if papers == self.papers else Ledger(papers=papers, sections=self.sections)
 
     def find(self, names: Sequence[str]) -> tuple[Claim, ...]:
         """Return the claims that `names` name, each name being ``id`` or ``id/reading``.

@@ -98,6 +98,7 @@ def compare(chosen):
             same_output(alone.output, together.outputs[r], chosen=chosen, iterations=alone.iterations)
 
 
+@pytest.mark.slow
 @given(settings_of_a_run())
 def test_the_ensemble_is_the_oracle(chosen):
     compare(chosen)

@@ -76,6 +76,7 @@ def summed(problem, w, lattice):
     return gradient_sum(problem, bounded_rows(problem.rows, problem.norm), slice(None), w, lattice)
 
 
+@pytest.mark.slow
 @given(steps(), st.sampled_from([0.1, 1.0, 8.0]))
 def test_no_record_moves_a_sum_by_more_than_the_noise_was_made_for(pair, ratio):
     first, second, w = pair
@@ -104,6 +105,7 @@ def test_the_bound_is_attained_and_rounding_needs_its_room():
     assert math.sqrt(2.0) < release.lipschitz < math.sqrt(2.0) * (1 + 1e-4)
 
 
+@pytest.mark.slow
 @given(arrays(np.float64, (3, 4), elements=ANYTHING), st.sampled_from([1e-100, 1.0, 1e100]))
 def test_rows_are_in_the_unit_ball_whatever_they_hold(rows, norm):
     assert np.all(np.linalg.norm(bounded_rows(rows, norm), axis=1) <= 1.0 + 64 * 2.0**-53)
@@ -146,6 +148,7 @@ def test_full_passes_have_the_delta_that_they_claim_and_half_the_noise_has_not(e
     assert gaussian_delta(epsilon, 2.0 * mu) > 1.5 * delta
 
 
+@pytest.mark.slow
 def test_one_pass_has_the_noise_of_the_whole_run_and_its_certificate():
     model = PrivateSGDClassifier(data_norm=1.0, classes=[0, 1], batch_size=30, epochs=1, epsilon=3.0)
     model.fit(np.eye(300), np.arange(300) % 2)
@@ -177,6 +180,7 @@ def test_several_passes_in_batches_are_calibrated_together(monkeypatch):
     assert (chosen.points, chosen.steps, chosen.ratio, chosen.theorem) == (points, 42, 0.5, noise.COMPOSED)
 
 
+@pytest.mark.slow
 def test_the_plan_follows_public_numbers():
     few = noise.plan(n=500, parameters=11, epsilon=1.0, delta=1e-6, batch_size="auto", epochs="auto")
     many = noise.plan(n=50_000, parameters=101, epsilon=1.0, delta=1e-6, batch_size="auto", epochs="auto")

@@ -24,6 +24,8 @@ from dpsco_verify.geometry import (
     Simplex,
 )
 
+pytestmark = pytest.mark.slow
+
 DIMENSION = 6
 
 
@@ -125,7 +127,7 @@ def test_projections_agree_with_the_solver(name, seed):
 
 P_NORM_CASES = [
     # Its nested iterations take seconds, and at p = 1.25 a minute.
-    pytest.param(p, name, marks=[pytest.mark.slow] if name == "simplex_in_box" else [])
+    pytest.param(p, name, marks=[pytest.mark.long] if name == "simplex_in_box" else [])
     for p in (1.25, 1.5)
     for name in BUILDERS
     if (p, name) != (1.25, "simplex_in_box")

@@ -35,6 +35,7 @@ def bounded_payoffs(draw):
     return low, high, np.clip([low + u * (high - low) for u in units], low, high)
 
 
+@pytest.mark.slow
 @given(bounded_payoffs(), levels, st.randoms(use_true_random=False))
 def test_wealth_depends_on_the_multiset_and_its_maximum_on_the_order(payoffs, alpha, random):
     low, high, values = payoffs
@@ -82,6 +83,7 @@ def test_expected_wealth_after_one_more_fair_payoff_is_the_wealth(payoffs):
     assert expected == pytest.approx(before, abs=1e-8)
 
 
+@pytest.mark.slow
 @given(
     st.lists(unit_floats, min_size=1, max_size=50),
     levels,
@@ -125,6 +127,7 @@ def test_binomial_bounds_enclose_the_frequency_and_mirror(trials, part, alpha):
     assert mirrored == pytest.approx((1.0 - upper, 1.0 - lower), abs=1e-9)
 
 
+@pytest.mark.slow
 @given(
     st.floats(0.0, 4.0),
     st.floats(0.0, 0.3),
@@ -149,6 +152,7 @@ def test_privacy_mdv_is_certified_by_the_power_bound(epsilon, delta, q, samples,
             assert privacy_event_test.power_lower_bound(p=weaker, precision=power, **design) <= power + 1e-12
 
 
+@pytest.mark.slow
 @given(
     st.floats(0.01, 0.99),
     st.integers(1, 10**7),
@@ -185,6 +189,7 @@ names = st.text("abcdef", min_size=1, max_size=3)
 weights = st.dictionaries(names, st.floats(1e-6, 1e6), min_size=1, max_size=8)
 
 
+@pytest.mark.slow
 @given(st.floats(1e-250, 0.999), weights, weights)
 def test_budget_and_its_parts_sum_to_at_most_the_total_and_can_all_be_spent(total, claims, parts):
     budget = ErrorBudget.split(total, claims)
@@ -198,6 +203,7 @@ def test_budget_and_its_parts_sum_to_at_most_the_total_and_can_all_be_spent(tota
     assert spending.spent() == pytest.approx(total, rel=1e-9)
 
 
+@pytest.mark.slow
 @given(weights, st.lists(st.tuples(names, names, st.floats(1e-9, 1e-6)), max_size=30))
 def test_no_sequence_of_expenses_overspends(claims, attempts):
     budget = ErrorBudget.split(1e-6, claims)

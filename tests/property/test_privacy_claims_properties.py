@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import mpmath
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import special
@@ -80,6 +81,7 @@ def test_both_directions_of_the_pair_are_used(claim, order):
         assert claim.delta(order) <= (1.0 - corner) * (1.0 + TOLERANCE) + 1e-13
 
 
+@pytest.mark.slow
 @given(alphas, divergences, orders, st.floats(0.0, 1.0))
 def test_no_bit_that_satisfies_a_renyi_claim_breaks_its_delta(alpha, epsilon, order, place):
     """A random pair (p, q) on the boundary of what the claim allows: p ≤ e^order q + δ, to the last digit."""

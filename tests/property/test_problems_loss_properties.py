@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -163,6 +164,7 @@ def test_data_points_respect_the_radius_and_the_labels(data):
     loss.require_data(points, dimension=dimension)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_neighbours_differ_in_exactly_one_row(data):
     loss = data.draw(losses())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -45,6 +46,7 @@ def points_of(draw, convex_set):
     return convex_set.project(raw)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_finite_populations_of_predictor_losses(data):
     population = data.draw(finite_populations(loss=predictor_losses()))
@@ -99,6 +101,7 @@ class Anonymous(ConvexSet):
         return self.known.projection_error(x)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_support_bounds_every_point_and_is_attained(data):
     """Closed forms against points of the set, and projections against the closed forms."""

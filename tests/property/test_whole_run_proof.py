@@ -143,7 +143,6 @@ def in_ball(point, radius):
 @given(
     st.integers(1, 4), st.integers(0, 10**6), st.floats(0.0, 1.5), st.floats(0.1, 2.0), st.floats(-3.0, 3.0)
 )
-@settings(max_examples=60)
 def test_no_triple_is_above_the_envelope(dimension, seed, epsilon, mu, t):
     rng = np.random.default_rng(seed)
     triple = [in_ball(rng.normal(size=dimension) * mu, mu / 2) for _ in range(3)]
@@ -156,10 +155,10 @@ def test_no_triple_is_above_the_envelope(dimension, seed, epsilon, mu, t):
     [
         (1, 0.3, 1.0, 0.5),
         (2, 0.3, 1.0, 0.5),
-        (2, 1.0, 1.5, -0.7),
-        (3, 0.1, 0.7, -0.4),
-        (2, 0.5, 1.2, 0.0),
-        (3, 0.0, 1.0, 0.2),
+        *(
+            pytest.param(*at, marks=pytest.mark.long)
+            for at in ((2, 1.0, 1.5, -0.7), (3, 0.1, 0.7, -0.4), (2, 0.5, 1.2, 0.0), (3, 0.0, 1.0, 0.2))
+        ),
     ],
 )
 def test_a_search_for_a_triple_above_the_envelope_ends_on_it(dimension, epsilon, mu, t):
@@ -225,8 +224,14 @@ def best_adversary(n, k, epsilon, mu, triples):
 ALL_TRIPLES = list(itertools.product((-1.0, 0.0, 1.0), repeat=3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("n", "k", "epsilon", "mu"), [(2, 1, 0.2, 1.0), (4, 3, 0.1, 1.0), (6, 3, 0.3, 0.7), (8, 5, 0.05, 0.5)]
+    ("n", "k", "epsilon", "mu"),
+    [
+        (2, 1, 0.2, 1.0),
+        (4, 3, 0.1, 1.0),
+        *(pytest.param(*at, marks=pytest.mark.long) for at in ((6, 3, 0.3, 0.7), (8, 5, 0.05, 0.5))),
+    ],
 )
 def test_no_adaptive_adversary_is_above_the_bound(n, k, epsilon, mu):
     run = WholeRun(n=n, mu=mu, points=k)
@@ -240,6 +245,7 @@ def test_no_adaptive_adversary_is_above_the_bound(n, k, epsilon, mu):
     assert upper < 1.5 * best
 
 
+@pytest.mark.slow
 def test_switching_is_better_than_either_extreme():
     """So neither attained law is the worst case, and the upper bound has to be above both."""
     n, k, epsilon, mu = 8, 5, 0.05, 0.5
@@ -248,6 +254,7 @@ def test_switching_is_better_than_either_extreme():
     assert best_adversary(n, k, epsilon, mu, extremes) > 1.01 * max(alone)
 
 
+@pytest.mark.slow
 def test_one_step_is_exact():
     for n, epsilon, mu in ((2, 0.1, 1.0), (50, 0.5, 2.0), (10**6, 0.001, 4.0)):
         run = WholeRun(n=n, mu=mu, points=1)

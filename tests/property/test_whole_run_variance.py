@@ -50,6 +50,7 @@ def test_no_triple_in_the_ball_has_a_larger_variance(dimension, seed, alpha, mu)
     assert variance(*triple, alpha) <= largest(alpha, mu) * (1 + 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("alpha", "mu"), [(1.0, 0.3), (1.0, 2.0), (1.5, 1.0)])
 def test_a_search_for_a_larger_variance_ends_on_the_bound(alpha, mu):
     rng = np.random.default_rng(5)
@@ -111,6 +112,7 @@ def narrow(epsilon, mu, kappa):
     return None if found is None else (found.origin + found.step * np.arange(len(found.masses)), found.masses)
 
 
+@pytest.mark.slow
 @given(
     st.integers(0, 10**6),
     st.sampled_from([(0.0, 0.5), (0.1, 0.7), (0.3, 0.4)]),
@@ -131,6 +133,7 @@ def test_no_triple_has_a_larger_bent_mean(seed, order, kappa, data):
     assert bent_mean(*triple, alpha, s, kappa) <= float(masses @ (np.expm1(-v) + v)) * (1 + 1e-4) + 1e-10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kappa", [0.02, 0.2, 0.5])
 def test_a_variance_that_is_too_small_is_seen(monkeypatch, kappa):
     """With 0.8 of V the law is refused in balls; and unrefused it has less than a triple at the bound has."""
@@ -212,6 +215,7 @@ def best_adversary(payoff, k, epsilon, mu, points):
     return float(np.interp(0.0, x, value))
 
 
+@pytest.mark.slow
 def test_no_adaptive_adversary_is_above_the_refined_bound():
     """At n = 200: in smaller runs the majorant costs more than the variance gains, and the envelope is taken."""
     n, k, epsilon, mu = 200, 101, 0.07, 0.4
@@ -226,6 +230,7 @@ def test_no_adaptive_adversary_is_above_the_refined_bound():
     assert best * 0.99 <= upper < 0.8 * envelope
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "mu", "kappa"), [(0.0, 0.5, 0.02), (0.0, 0.4, 0.2), (0.1, 0.7, 0.5)])
 def test_no_adaptive_adversary_is_above_the_narrow_law_on_the_majorant(epsilon, mu, kappa):
     """A few steps, and a payoff of the class: the induction where it bites at any size."""
