@@ -89,4 +89,4 @@ def test_an_empty_run_is_printed(make_record):
 def test_every_verdict_of_a_run_has_its_words(words):
     """But for what broke off, which leaves no report."""
     assert set(words.exit_meaning) == set(ExitCode) - {ExitCode.BROKE_OFF}
-    assert set(words.words) == set(words.predicates) == set(words.verdicts)
+    assert set(words.words) == set(words.predicates) == set(Verdict) >= set(words.verdicts)
