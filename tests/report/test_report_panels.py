@@ -116,6 +116,17 @@ def test_labels_that_would_touch_are_left_out(make_panel_plot):
     assert np.allclose(axes.get_xticks(), x)
 
 
+@pytest.mark.parametrize(
+    "ends", [{}, {"low": (0.5, 1.0)}, {"high": (2.0, 3.0)}, {"low": (0.5, 1.0), "high": (2.0, 3.0)}]
+)
+def test_an_interval_has_one_end_or_both(make_panel_plot, ends):
+    plot = make_panel_plot()
+    curve = visible(Series(name="s", x=(1.0, 2.0), y=(1.0, 2.0), **ends), plot.x_axis, plot.y_axis)
+    assert curve.has_interval == bool(ends)
+    assert tuple(curve.low) == ends.get("low", (1.0, 2.0))
+    assert tuple(curve.high) == ends.get("high", (1.0, 2.0))
+
+
 def test_an_axis_may_be_longer_than_any_ratio(make_panel_plot):
     ends = Series(name="s", x=(1e-225, 1e190), y=(1.0, 2.0))
     panel = LinePanel(title="p", series=(ends, ends))

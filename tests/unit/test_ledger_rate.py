@@ -13,13 +13,14 @@ from scipy.stats import norm
 from dpsco_verify.algorithm import main_schedule
 from dpsco_verify.choices import Profile
 from dpsco_verify.errors import InputError
+from dpsco_verify.papers.arora2020.rate import upper
 from dpsco_verify.papers.arora2020.rate.exact import WALK_CONSTANT, expected_risk, limit_coefficient
 from dpsco_verify.papers.arora2020.rate.measure import Measured, exact, measure
 from dpsco_verify.papers.arora2020.rate.plan import PLANS, Cell, Plan, Variable
 from dpsco_verify.papers.arora2020.rate.present import Results, exponent_plot, measured_table
 from dpsco_verify.papers.arora2020.rate.regression import Estimate, Fit, critical_value, project, regress
 from dpsco_verify.papers.arora2020.rate.upper import rate_exponent
-from dpsco_verify.papers.arora2020.risk.instances import smallest_useful_n
+from dpsco_verify.papers.arora2020.risk.instances import drift_ratio, smallest_useful_n
 
 
 def walk(n, s, runs, rng):
@@ -185,6 +186,19 @@ def test_the_critical_value():
         assert norm.logsf(z) + abs(skewness) * z**3 / 6.0 == pytest.approx(math.log(5e-9), rel=1e-9)
     assert critical_value(1e-8, 0.03) == critical_value(1e-8, -0.03)
     assert critical_value(1e-8, 0.4) is None  # the tail never gets that thin
+
+
+def test_the_constant_that_is_needed_is_the_largest_of_its_grid():
+    """At C = 1 for both terms, on the drift from the far end of W; there the ratio still grows with n."""
+    ratios = {
+        (n, delta): drift_ratio(n, delta, first=1.0, second=1.0)[0]
+        for n in (10**4, 10**5, 10**6)
+        for delta in (1e-12, 1e-6, 1e-3)
+    }
+    sharpness = upper._sharpness(5.0)
+    assert max(ratios.values()) == ratios[10**6, 1e-6] == pytest.approx(sharpness.needed)
+    assert "n = 1000000, δ = 1e-06" in sharpness.at
+    assert sharpness.holds_with == 5.0 * upper._NOISE
 
 
 def test_the_rates_exponent_in_n():

@@ -518,3 +518,25 @@ def test_what_lies_beyond_the_last_point_by_quadrature(mu):
     found = functional_bounds._log_excess(problem, last)
     expected = math.log(10 / 20 * beyond * k * k / (1 + k * k))
     assert expected - 0.01 < found < expected
+
+
+@pytest.mark.parametrize(
+    ("n", "mu", "epsilon"), [(10, 10.0, 0.0), (10, 10.0, 0.1), (100, 3.0, 0.0), (100, 3.0, 0.5)]
+)
+def test_the_bound_of_the_average_is_that_of_the_best_of_its_pairs(n, mu, epsilon):
+    """Data at either end and about the middle; by events (x, ∞) on a fine grid, without any search."""
+    law, alpha = output._average(n, 2.0 ** math.ceil(math.log2(mu))), math.exp(epsilon)
+    best = max(
+        law.tail(float(x), a) - alpha * law.tail(float(x), b)
+        for a, b in ((mu, 0.0), (mu / 2, -mu / 2), (0.0, -mu))
+        for x in np.linspace(-law.reach, law.reach, 801)
+    )
+    assert best - 1e-9 * (1.0 + alpha) <= output.output_lower(n, mu, epsilon) <= best * 1.001
+
+
+@pytest.mark.parametrize("scale", [1e-12, 0.3])
+def test_masses_of_one_in_all_are_not_exact_below_their_rounding(scale):
+    orders = np.linspace(0.0, 2.0, 9)
+    masses, beyond, inexact = epochs._dominating(orders, scale * np.exp(-orders))
+    assert masses.sum() + beyond == pytest.approx(1.0, rel=1e-12)
+    assert inexact >= 64.0 * 2.0**-53
