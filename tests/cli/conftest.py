@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 
 import numpy as np
 import pytest
@@ -27,6 +28,36 @@ def _loaded_before_any_copy():
     right = np.arange(100) % 2 == 0
     for method in ("one-run-f-dp", "one-run-dp"):
         audit_canaries(right[right], right[~right], epsilon=1.0, delta=1e-5, method=method)
+
+
+class _ProcessHere:
+    """What calls ``function(tell)`` in this process, where a gate would make a copy of it."""
+
+    def __init__(self, function):
+        self._function = function
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def answer(self, heard):
+        return self._function(heard)
+
+
+@pytest.fixture
+def _judged_here(monkeypatch, tmp_path_factory):
+    """A gate judges in this process, which forgets the test's modules: to refuse something takes a tenth of a copy."""
+    monkeypatch.setattr("dpsco_verify.execution.own_process.OwnProcess", _ProcessHere)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if (getattr(sys.modules[name], "__file__", None) or "").startswith(
+            str(tmp_path_factory.getbasetemp())
+        ):
+            del sys.modules[name]
 
 
 @pytest.fixture

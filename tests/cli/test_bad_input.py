@@ -141,6 +141,7 @@ def test_there_are_many():
     assert len(CASES) == len(set(CASES)) >= 200
 
 
+@pytest.mark.usefixtures("_judged_here")
 @pytest.mark.parametrize("command", CASES)
 def test_it_is_refused_in_one_sentence(command, folder, monkeypatch):
     monkeypatch.chdir(folder)
@@ -164,6 +165,7 @@ def judged_entry():
         one.check()
 
 
+@pytest.mark.usefixtures("_judged_here")
 @pytest.mark.parametrize(("kind", "text"), ENTRIES)
 def test_an_entry_of_a_gate_is_refused_in_one_sentence(kind, text, folder, monkeypatch):
     # In this process: what the command makes of an InputError the cases above have shown.

@@ -63,17 +63,14 @@ MODULE = """
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    """A working folder with the module ``mech``, which is forgotten afterwards."""
+def here(tmp_path, monkeypatch, _judged_here):
+    """A working folder with the module ``mech``."""
     (tmp_path / "mech.py").write_text(textwrap.dedent(MODULE))
     (tmp_path / "broken.py").write_text("1 / 0")
     (tmp_path / "leaves.py").write_text("import sys; sys.exit('bye')")
     (tmp_path / "needs.py").write_text("import a_module_that_nobody_has")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    yield tmp_path
-    for name in ("mech", "broken", "leaves", "needs", "strategies_here"):
-        sys.modules.pop(name, None)
+    return tmp_path
 
 
 def gate(*arguments):

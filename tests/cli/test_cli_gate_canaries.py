@@ -16,7 +16,7 @@ AT = ("--epsilon", "1", "--delta", "1e-5")
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
+def here(tmp_path, monkeypatch, _judged_here):
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

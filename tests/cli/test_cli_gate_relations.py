@@ -50,7 +50,7 @@ nothing = 3
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch, _judged_here):
     (tmp_path / "own_relations.py").write_text(MODULE, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -85,6 +85,7 @@ def gate(folder, text, *options):
     return CliRunner().invoke(main, ["gate", "--config", "dpsco.toml", "--format", "json", *options])
 
 
+@pytest.mark.usefixtures("_judged_here")
 def test_a_gate_judges_guarantees_and_an_optimiser_on_one_budget(folder):
     text = f"""
 [gate]
@@ -137,6 +138,7 @@ def test_an_optimiser_is_a_guarantee_with_its_claims_as_arguments():
     }
 
 
+@pytest.mark.usefixtures("_judged_here")
 def test_the_command_line_gates_an_optimiser_and_says_how_to_repeat_it(folder):
     options = ["--optimiser", "--losses", "Linear", "--risk", "own_guarantees:risk", "--sizes", "50"]
     few = ["--samples", "64", "--name", "the mean"]  # too few to decide
@@ -152,6 +154,7 @@ def test_the_command_line_gates_an_optimiser_and_says_how_to_repeat_it(folder):
     assert again.exit_code == 3, again.output
 
 
+@pytest.mark.usefixtures("_judged_here")
 def test_a_violation_is_exit_code_1_and_what_is_undecided_3(folder):
     wrong = """
 [[gate.guarantee]]
@@ -182,6 +185,7 @@ BAD = {
 }
 
 
+@pytest.mark.usefixtures("_judged_here")
 @pytest.mark.parametrize(("text", "said"), BAD.items(), ids=BAD.values())
 def test_bad_input_is_exit_code_2(folder, text, said):
     result = gate(folder, f"[[gate.guarantee]]\n{text}\n")
