@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from benchmarks.zoos import AUDITORIUM
+from benchmarks.zoo_cases import AUDITORIUM
 from dpsco_verify.auditing import AuditVerdict, audit, region_search, selection
 from dpsco_verify.auditing.features import Feature
 from dpsco_verify.auditing.orders import Aims, Order, rating, remoteness

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import binom
 
 from benchmarks.power_limit import Law, least_favourable, most_power, samples_for
+from benchmarks.zoo_cases import SNIPER
 from benchmarks.zoo_laws import LAWS
-from benchmarks.zoos import SNIPER
 
 CASES = {case.name: case for case in SNIPER}
 
