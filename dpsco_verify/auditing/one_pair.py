@@ -36,7 +36,7 @@ _LAST_ROUND = 0.9
 """The last round's part of the level; the earlier ones share the rest equally."""
 _GROWTH_OF_ROUNDS = 10
 _SMALLEST_ROUND = 1000
-MOST_SEARCHED = 200_000
+MOST_SEARCHED = 100_000
 """More outputs than this do not make the choice of the event better by what their sorting costs."""
 _FEWEST_SEARCHED = 24
 _MOST_ENTRIES = 1 << 25
