@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import math
 from fractions import Fraction
@@ -71,9 +72,15 @@ def conclude(key, *, profile=Profile.QUICK, accumulate=False, seed=0):
     return claim.statement.conclude(claim.reading, context, work, outcomes)
 
 
+@functools.cache
+def concluded(key):
+    """Return what is concluded at the small profiles alone."""
+    return conclude(key)
+
+
 @pytest.mark.parametrize("key", HANDING_OVER)
 def test_names_do_not_depend_on_seed_or_samples_and_levels_do_on_accumulation_alone(small, key):
-    plain = conclude(key)
+    plain = concluded(key)
     more = conclude(key, profile=Profile.STANDARD, seed=5)
     together = conclude(key, accumulate=True)
     assert plain.e_values
@@ -91,14 +98,14 @@ def test_names_do_not_depend_on_seed_or_samples_and_levels_do_on_accumulation_al
 
 
 def test_the_search_hands_over_nothing(small):
-    found = conclude("utility/diameter")
+    found = concluded("utility/diameter")
     assert "search" in found.spent
     assert len(found.e_values) == len(found.spent) - 1
 
 
 @pytest.mark.parametrize("key", HANDING_OVER)
 def test_names_hold_what_the_null_hypothesis_depends_on_and_no_more(small, key):
-    parameters = [json.loads(name[name.index("{") :]) for name in conclude(key).e_values]
+    parameters = [json.loads(name[name.index("{") :]) for name in concluded(key).e_values]
     assert {frozenset(one) for one in parameters} == {
         {
             "stopping-tail/loop": frozenset({"stopping", "counter", "n"}),
@@ -111,7 +118,7 @@ def test_names_hold_what_the_null_hypothesis_depends_on_and_no_more(small, key):
 
 
 def test_another_claim_has_other_names(small, monkeypatch):
-    before = set(conclude("utility/diameter").e_values)
+    before = set(concluded("utility/diameter").e_values)
     assert before.isdisjoint(conclude("utility/norm-argmin").e_values)
     monkeypatch.setattr(Utility, "constant", 2.25)
     assert before.isdisjoint(conclude("utility/diameter").e_values)
@@ -122,7 +129,7 @@ def test_an_e_value_is_the_wealth_at_the_end_and_not_above_it(small, key):
     """The checker's wealth, in balls and without the doubles' rounding, lies at or a hair above each e-value."""
     from dpsco_verify.evidence.checker.statistical import event_factor, event_wealth, mean_wealth
 
-    for e_value in conclude(key).e_values.values():
+    for e_value in concluded(key).e_values.values():
         seen = e_value.observations
         with flint.ctx.workprec(256):
             if isinstance(seen, MeanObservations):

@@ -127,7 +127,10 @@ def ragged(data, size, rng):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mechanism", [ragged, lambda data, size, rng: data + noise(size, 50, rng)])
+@pytest.mark.parametrize(
+    "mechanism",
+    [ragged, pytest.param(lambda data, size, rng: data + noise(size, 50, rng), marks=pytest.mark.long)],
+)
 def test_a_feature_of_an_output_does_not_depend_on_the_others_of_its_call(mechanism):
     # Else one wide output, which may be rare, would move all of its call, and a right mechanism would look wrong.
     rng = np.random.default_rng(3)

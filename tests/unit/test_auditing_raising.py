@@ -71,7 +71,7 @@ def test_which_exception_is_told_but_not_its_message():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rate", [0.02, 0.1])
+@pytest.mark.parametrize("rate", [0.02, pytest.param(0.1, marks=pytest.mark.long)])
 def test_frequencies_are_those_of_single_runs(rate):
     """Of 8,000 runs in calls of 20 within 6 standard errors: a chance of 4e-9 in all; their noise as well.
 

@@ -66,7 +66,10 @@ def hidden_in(text):
         lambda data, rng: base64.b64encode(bytes([*rng.bytes(9), *data])).decode(),
         lambda data, rng: bytes(rng.permutation(256).astype(np.uint8)) + bytes(data),
         lambda data, rng: (rng.random(), [rng.bytes(9).hex() + bytes(data).hex() + "x"]),
-        lambda data, rng: " ".join(["7"] * 300 + [str(data[1] + 1e-6 * rng.random())]),
+        pytest.param(
+            lambda data, rng: " ".join(["7"] * 300 + [str(data[1] + 1e-6 * rng.random())]),
+            marks=pytest.mark.long,
+        ),
         lambda data, rng: f"{data[1] + 1e-6 * rng.random()}e400",
         lambda data, rng: f"{data[1] + 1e-6 * rng.random()}e-400",
         lambda data, rng: str(10**400 + data[1] * 10**390 + int(rng.integers(2**60))),

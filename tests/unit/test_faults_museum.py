@@ -253,7 +253,7 @@ def test_the_quick_profile_shortens_large_controls_and_no_fault():
     assert all(5_000 <= e.samples == whole[id_].samples // 4 for id_, e in shorter.items())
 
 
-@pytest.mark.slow  # starts worker processes
+@pytest.mark.long  # starts worker processes
 def test_two_workers_give_the_same_rows():
     chosen = [e for e in EXHIBITS if e.id in {"laplace-2", "nan-when-empty", "control-noisy-max"}]
     alone, together = run_museum(chosen, seed=3), run_museum(chosen, seed=3, jobs=2)

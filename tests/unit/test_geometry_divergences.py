@@ -73,7 +73,9 @@ def assert_close(computed, reference, bound):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("p", [1.001, 1.1, 1.5, 1.9, 2.0])
+@pytest.mark.parametrize(
+    "p", [1.001, *(pytest.param(p, marks=pytest.mark.long) for p in (1.1, 1.9)), 1.5, 2.0]
+)
 def test_divergences_of_the_p_norm(p):
     potential = PNorm(p)
     with mp.workdps(DIGITS):

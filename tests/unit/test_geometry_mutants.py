@@ -213,7 +213,9 @@ def first_violation(check, subject, examples):
         (AliasingBox(-ONE, ONE), 3, "batch|writes to|membership"),
         (IdentityBox(-ONE, ONE), 3, "membership"),
         (MirroredHalfSpace(ONE, 0.0), 3, "idempotence|variational"),
-        (OneCycleIntersection(WEDGE), 3, "membership|idempotence|variational"),
+        pytest.param(
+            OneCycleIntersection(WEDGE), 3, "membership|idempotence|variational", marks=pytest.mark.long
+        ),
         (LinfBall(DIMENSION, 4.0, 1.0), 3, "expansiveness|variational"),
         (SmallDiameterBall(DIMENSION, 1.0), 30, "the diameter"),
     ],

@@ -84,10 +84,12 @@ def test_each_fault_is_caught_by_its_claim(fault):
 
 
 @pytest.mark.slow
-def test_gradients_that_are_averaged_before_they_are_clipped_show_among_many_records():
-    claims = {"checked": checked_full_batch, "risk": None, "invariances": (), "samples": 2000}
-    assert check("", **claims).result("privacy").verdict is PASS
-    assert check("clipped after averaging", **claims).result("privacy").verdict is FAIL
+@pytest.mark.parametrize(
+    ("fault", "verdict"), [pytest.param("", PASS, marks=pytest.mark.long), ("clipped after averaging", FAIL)]
+)
+def test_gradients_that_are_averaged_before_they_are_clipped_show_among_many_records(fault, verdict):
+    report = check(fault, checked=checked_full_batch, risk=None, invariances=(), samples=2000)
+    assert report.result("privacy").verdict is verdict
 
 
 def plain(data, L, D, epsilon, delta, rng, loss, convex_set):
@@ -112,7 +114,7 @@ def test_a_fit_without_a_loss_says_which_it_is_for():
 
     with pytest.raises(InputError, match="does not say what mean minimises"):
         check_optimiser(mean)
-    report = check_optimiser(mean, losses=("Linear",), sizes=(50,), outliers=False, samples=2000)
+    report = check_optimiser(mean, losses=("Linear",), sizes=(50,), outliers=False, samples=1000)
     assert report.verdict is PASS
     assert {t.problem for t in report.trials} == {
         "drift",
@@ -170,9 +172,10 @@ def test_a_program_in_any_language_goes_through(tmp_path, factor, verdict):
             samples=1000,
             outliers=False,
             name="fit.py",
+            **({} if verdict is PASS else {"privacy": False}),
         )
     assert report.result("in_set").verdict is verdict
-    assert report.result("privacy").verdict is PASS
+    assert verdict is FAIL or report.result("privacy").verdict is PASS
     assert report.result("deterministic_given_seed").verdict is PASS
 
 
@@ -249,13 +252,17 @@ def test_what_few_runs_or_outputs_of_systems_leave_undecided_is_decided_by_more(
 def test_systems_go_through():
     report = check_system("output-perturbation", sizes=(30,), problems=("logistic",), risk=None, samples=1000)
     assert report.verdict is PASS
+    with pytest.raises(InputError, match="system='nothing'"):
+        check_system("nothing")
+
+
+@pytest.mark.long
+def test_a_system_on_the_simplex_goes_through():
     simplex = check_system(
-        "private-mirror-descent-entropic", sizes=(30,), problems=("simplex-linear",), samples=100
+        "private-mirror-descent-entropic", sizes=(30,), problems=("simplex-linear",), samples=500
     )
     assert FAIL not in {r.verdict for r in simplex.results}
     assert simplex.result("privacy").samples > 0
-    with pytest.raises(InputError, match="system='nothing'"):
-        check_system("nothing")
 
 
 def test_the_bank_names_every_loss_and_says_why_each_problem_is_hard():

@@ -355,7 +355,10 @@ def gaussian_delta(epsilon, mu):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("epsilon", "factor"), [(1, Fraction(5, 4)), (Fraction(15, 4), Fraction(5, 4))])
+@pytest.mark.parametrize(
+    ("epsilon", "factor"),
+    [(1, Fraction(5, 4)), pytest.param(Fraction(15, 4), Fraction(5, 4), marks=pytest.mark.long)],
+)
 def test_the_excess_of_the_gaussian_mechanism(epsilon, factor):
     bound = gaussian.largest_excess(Fraction(epsilon), factor, Fraction(3), 1500)
     with mp.workdps(30):

@@ -302,7 +302,7 @@ def test_the_empirical_optimum_is_within_its_gap(loss, convex_set):
     fitted = EmpiricalOptimum().fit(sample, task=task, budget=BUDGET, rng=np.random.default_rng(9))
     wanted = 1e-3 * task.lipschitz * task.diameter / math.sqrt(40)
     assert fitted.optimality_gap <= wanted
-    for r in range(4):
+    for r in range(2):
         population = FinitePopulation(sample[r], loss)
         minimum = population.minimum(convex_set)
         excess = float(population.risk(fitted.solution[r])) - minimum.value

@@ -124,7 +124,11 @@ def test_agrees_with_cvxpy(loss, convex_set):
 
 
 @pytest.mark.parametrize("convex_set", SETS, ids=name_of)
-@pytest.mark.parametrize("loss", LOSSES, ids=name_of)
+@pytest.mark.parametrize(
+    "loss",
+    [one if k % 3 == 0 else pytest.param(one, marks=pytest.mark.long) for k, one in enumerate(LOSSES)],
+    ids=name_of,
+)
 def test_a_rough_answer_is_as_near_as_it_says(loss, convex_set):
     """Against the same solver at a far higher accuracy, which the comparison with cvxpy has checked."""
     rng = np.random.default_rng(6)

@@ -54,7 +54,9 @@ FAULTS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(
+    "fault", [pytest.param(one, marks=[pytest.mark.long] * (one == "wrap-around")) for one in FAULTS]
+)
 def test_faults_at_special_values_are_found_by_the_default_search(fault):
     result = searched(*FAULTS[fault])
     assert result.verdict is AuditVerdict.VIOLATED, result.summary

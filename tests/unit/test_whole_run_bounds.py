@@ -137,7 +137,7 @@ def test_doubles_are_above_the_balls_and_close(case):
 
 @pytest.mark.slow
 @given(st.floats(2.0, 18.0), st.floats(0.0, 1.0), st.floats(-8.0, 4.0), st.floats(-9.0, 2.7))
-@settings(max_examples=settings.default.max_examples // 5)
+@settings(max_examples=settings.default.max_examples // 10)
 def test_doubles_are_above_the_balls_wherever_they_are(log_n, share, log_epsilon, log_mu):
     """Over the whole range, where the grid is one that takes the checker no second."""
     n = int(math.exp(log_n))
@@ -306,7 +306,7 @@ def test_the_error_of_the_convolution_is_within_its_bound(size, copies):
 
 @pytest.mark.slow
 @given(st.integers(2, 400), st.floats(0.0, 1.0), st.floats(0.1, 4.0), st.data())
-@settings(max_examples=settings.default.max_examples // 5)
+@settings(max_examples=settings.default.max_examples // 10)
 def test_orders(n, epsilon, mu, data):
     """Lower below upper; both grow with μ and K as far as they are sharp, and fall with ε."""
     k = data.draw(st.integers(1, n - 1))
@@ -332,7 +332,7 @@ def test_both_bounds_are_sharp_where_the_noise_is_large(n, epsilon, mu):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [2, *(pytest.param(n, marks=pytest.mark.long) for n in (10, 10**4)), 10**8])
+@pytest.mark.parametrize("n", [2, 10**4, *(pytest.param(n, marks=pytest.mark.long) for n in (10, 10**8))])
 def test_the_range_of_n(n):
     run = WholeRun(n=n, sigma=1.0)
     for epsilon in (0.0, n**-0.5, 1.0, 1000.0):
@@ -446,13 +446,18 @@ def test_three_views():
         assert epsilon_upper(run, 1e-3, view=view) == epsilon_upper(run, 1e-3)
     with pytest.raises(InputError, match="is not a view"):
         delta_upper(run, 0.5, view="everything")
-    for view in (View.TRANSCRIPT, View.OUTPUT):
-        assert 0.0 < delta_lower(run, 0.1, view=view) < delta_lower(run, 0.1)
-        found = epsilon_lower(run, 1e-3, view=view)
-        assert delta_lower(run, found, view=view) > 1e-3 > delta_lower(run, found * 1.001, view=view)
-        for other in ({"points": 50}, {"batch_size": 2}, {"epochs": 2}, {"n": 10**7}):
-            with pytest.raises(InputError, match="has a lower bound for one epoch"):
-                delta_lower(WholeRun(**{"n": 100, "sigma": 2.0} | other), 0.5, view=view)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("view", [pytest.param(View.TRANSCRIPT, marks=pytest.mark.long), View.OUTPUT])
+def test_the_lower_bounds_of_less_than_all_that_is_released(view):
+    run = WholeRun(n=100, sigma=2.0)
+    assert 0.0 < delta_lower(run, 0.1, view=view) < delta_lower(run, 0.1)
+    found = epsilon_lower(run, 1e-3, view=view)
+    assert delta_lower(run, found, view=view) > 1e-3 > delta_lower(run, found * 1.001, view=view)
+    for other in ({"points": 50}, {"batch_size": 2}, {"epochs": 2}, {"n": 10**7}):
+        with pytest.raises(InputError, match="has a lower bound for one epoch"):
+            delta_lower(WholeRun(**{"n": 100, "sigma": 2.0} | other), 0.5, view=view)
 
 
 @pytest.mark.parametrize(
