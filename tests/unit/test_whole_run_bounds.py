@@ -137,7 +137,7 @@ def test_doubles_are_above_the_balls_and_close(case):
 
 @pytest.mark.slow
 @given(st.floats(2.0, 18.0), st.floats(0.0, 1.0), st.floats(-8.0, 4.0), st.floats(-9.0, 2.7))
-@settings(max_examples=settings.default.max_examples // 10)
+@settings(max_examples=settings.default.max_examples // 5)
 def test_doubles_are_above_the_balls_wherever_they_are(log_n, share, log_epsilon, log_mu):
     """Over the whole range, where the grid is one that takes the checker no second."""
     n = int(math.exp(log_n))
@@ -306,7 +306,7 @@ def test_the_error_of_the_convolution_is_within_its_bound(size, copies):
 
 @pytest.mark.slow
 @given(st.integers(2, 400), st.floats(0.0, 1.0), st.floats(0.1, 4.0), st.data())
-@settings(max_examples=settings.default.max_examples // 10)
+@settings(max_examples=settings.default.max_examples // 5)
 def test_orders(n, epsilon, mu, data):
     """Lower below upper; both grow with μ and K as far as they are sharp, and fall with ε."""
     k = data.draw(st.integers(1, n - 1))
