@@ -37,6 +37,8 @@ bounds."""
 _CHANCES = 1.5
 """So is an interval, which is the best of some thousand, from ``sqrt(2 log(tried^_CHANCES))`` on: about the largest of
 so many ratings that are chance."""
+_FAR = 3.0
+"""The remoteness from which on an event is nothing to pass on: its ε would have to be larger by so much to be found."""
 _BEYOND_DOUBT = 1e-9
 _SIMPLICITY = 0.15
 """By what part of its remoteness each further piece of an event makes it less promising."""
@@ -125,9 +127,10 @@ def select(
         for fitted in {candidate.fitted for candidate in finalists}
     }
     choices = [judges[candidate.fitted](candidate) for candidate in finalists]
+    # What is not expected to be found gives way to what can be passed on, if there is such a thing.
+    enough = aims.needed if min(choice.remoteness for choice in choices) <= _FAR else 0.0
     best = max(
-        choices,
-        key=lambda choice: (choice.growth if choice.growth >= aims.needed else 0.0, -choice.remoteness),
+        choices, key=lambda choice: (choice.growth if choice.growth >= enough else 0.0, -choice.remoteness)
     )
     return replace(best, best_rating=max(choice.rating for choice in choices))
 
