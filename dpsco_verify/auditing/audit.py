@@ -134,7 +134,10 @@ def audit(
     Notes
     -----
     Neyman and Pearson's event is estimated among features of the outputs (see :mod:`dpsco_verify.auditing.features`)
-    and judged by a betting e-process (:mod:`dpsco_verify.inference.privacy_event_test`), valid at every time.
+    and judged by a betting e-process (:mod:`dpsco_verify.inference.privacy_event_test`), valid at every time. If that
+    has decided nothing when all `samples` are drawn, a test of this fixed number is made once
+    (:mod:`dpsco_verify.inference.fixed_size_test`). They share `alpha`, which is that of one call: to call again with
+    more samples is another audit, and the two err with the sum of their levels.
 
     Examples
     --------

@@ -2,7 +2,9 @@
 
 A value is rejected when the wealth against it, computed from the counts, reaches 1/α. Both bounds are the end of a run
 of rejected values that begins at 0, so a bound above the truth would mean that the truth itself was rejected:
-probability at most α, for each of the two, at whatever moment the counts were taken (Ville 1939).
+probability at most α, for each of the two, at whatever moment the counts were taken (Ville 1939). Once all outputs are
+drawn, the same holds of the tests of their fixed number, with a level of their own
+(:mod:`dpsco_verify.inference.fixed_size_test`).
 
 Where the number of pairs n was fixed before they were drawn and are counted once,
 :func:`epsilon_lower_bound_at_once` is tighter for events that are not too likely. Given K occurrences in all, the
@@ -28,9 +30,11 @@ from scipy.special import betainccinv, betaincinv
 from dpsco_verify.arrays import FloatArray
 from dpsco_verify.inference import CellCounts
 from dpsco_verify.inference.bets import log_wealth_error, log_wealth_of_counts
+from dpsco_verify.inference.fixed_size_test import FixedSizeTest
 from dpsco_verify.validation import require_non_negative, require_open_interval
 
-_STEPS = 30
+_STEPS, _STEPS_OF_ALL = 30, 14
+"""Bisections: fewer of the tests of all outputs, each of which is planned anew."""
 _SCAN = 128
 _LARGEST_EPSILON = 60.0
 _NUISANCE = 0.05
@@ -74,10 +78,41 @@ def epsilon_lower_bound(counts: CellCounts, *, delta: float, alpha: float, fract
     def rejected(epsilon: float) -> bool:
         return log_wealth_against(counts, epsilon=epsilon, delta=delta, fractions=fractions) >= threshold
 
-    # ε is at most log(1/P'(E)), and a count of 1 stands for the smallest P'(E) that the counts speak of.
+    return _end_of_rejections(rejected, _epsilons(counts))
+
+
+def delta_lower_bound_of_all(counts: CellCounts, *, epsilon: float, alpha: float, p: float) -> float:
+    """Return the same as :func:`delta_lower_bound` by the tests of all outputs, planned for ``P(E) = p``."""
+    rejected = _refuted_of_all(counts, alpha=alpha, p=p)
+    return _end_of_rejections(
+        lambda delta: rejected(epsilon, delta), np.array([0.0, 1.0]), steps=_STEPS_OF_ALL
+    )
+
+
+def epsilon_lower_bound_of_all(counts: CellCounts, *, delta: float, alpha: float, p: float) -> float:
+    """Return the same as :func:`epsilon_lower_bound` by the tests of all outputs, planned for ``P(E) = p``."""
+    rejected = _refuted_of_all(counts, alpha=alpha, p=p)
+    return _end_of_rejections(
+        lambda epsilon: rejected(epsilon, delta), _epsilons(counts), steps=_STEPS_OF_ALL
+    )
+
+
+def _refuted_of_all(counts: CellCounts, *, alpha: float, p: float) -> Callable[[float, float], bool]:
+    """Return whether (ε, δ) is refuted by its own test of fixed size: each true one is with probability `alpha`."""
+    first, second = counts.n11 + counts.n10, counts.n11 + counts.n01
+    pairs = first + counts.n01 + counts.n00
+
+    def rejected(epsilon: float, delta: float) -> bool:
+        test = FixedSizeTest.aimed(epsilon=epsilon, delta=delta, p=p, samples=pairs, alpha=alpha)
+        return test is not None and test.log_p_value(first, second) <= math.log(alpha)
+
+    return rejected
+
+
+def _epsilons(counts: CellCounts) -> FloatArray:
+    """Return a grid of ε: it is at most log(1/P'(E)), and a count of 1 is the smallest P'(E) that counts speak of."""
     pairs = counts.n00 + counts.n01 + counts.n10 + counts.n11
-    largest = min(math.log(max(pairs, 2)) + 1.0, _LARGEST_EPSILON)
-    return _end_of_rejections(rejected, np.linspace(0.0, largest, _SCAN))
+    return np.linspace(0.0, min(math.log(max(pairs, 2)) + 1.0, _LARGEST_EPSILON), _SCAN)
 
 
 def epsilon_lower_bound_at_once(first: float, second: float, pairs: int, *, alpha: float) -> float:
@@ -100,7 +135,7 @@ def epsilon_lower_bound_at_once(first: float, second: float, pairs: int, *, alph
     return max(0.0, math.log(odds) - math.log1p((odds - 1.0) * q))
 
 
-def _end_of_rejections(rejected: Callable[[float], bool], grid: FloatArray) -> float:
+def _end_of_rejections(rejected: Callable[[float], bool], grid: FloatArray, *, steps: int = _STEPS) -> float:
     if not rejected(0.0):
         return 0.0
     low, high = 0.0, math.inf
@@ -111,7 +146,7 @@ def _end_of_rejections(rejected: Callable[[float], bool], grid: FloatArray) -> f
         low = float(value)
     if math.isinf(high):
         return low
-    for _ in range(_STEPS):
+    for _ in range(steps):
         middle = 0.5 * (low + high)
         if rejected(middle):
             low = middle

@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 
 from dpsco_verify.arrays import BoolArray
-from dpsco_verify.auditing.bounds import delta_lower_bound, epsilon_lower_bound
+from dpsco_verify.auditing.bounds import (
+    delta_lower_bound,
+    delta_lower_bound_of_all,
+    epsilon_lower_bound,
+    epsilon_lower_bound_of_all,
+)
 from dpsco_verify.auditing.confirmation import Confirmation
 from dpsco_verify.auditing.detectable import detectable, pairs_needed
 from dpsco_verify.auditing.outputs import Outputs
@@ -24,9 +29,10 @@ from dpsco_verify.inference import CellCounts
 def concluded(
     request: AuditRequest,
     pair: tuple[Any, Any],
-    spent: Sequence[tuple[float, Confirmation]],
+    spent: Sequence[Confirmation],
     used: int,
     *,
+    alpha: float,
     reproducible: bool,
     ended_after: float | None,
     samples_for: Callable[[int | None], int | None],
@@ -38,9 +44,11 @@ def concluded(
     request, pair
         What was asked, of which pair.
     spent
-        The tests, each with its part of the level.
+        The rounds' tests.
     used
         Outputs drawn a data set in all.
+    alpha
+        The pair's level.
     reproducible
         Whether the mechanism draws from the generator alone.
     ended_after
@@ -51,7 +59,7 @@ def concluded(
     """
     if not spent:
         return _unjudged(request, pair, used, ended_after=ended_after)
-    confirmation = spent[-1][1]
+    confirmation = spent[-1]
     choice = confirmation.choice
     candidate, counts, level = choice.candidate, confirmation.counts, confirmation.alpha
     order, bets = candidate.order, confirmation.fractions
@@ -60,13 +68,21 @@ def concluded(
     frequency_neighbour = occurrences_neighbour / pairs
     delta_lower = delta_lower_bound(counts, epsilon=order.epsilon, alpha=level, fractions=bets)
     epsilon_lower = epsilon_lower_bound(counts, delta=order.delta, alpha=level, fractions=bets)
+    at_once = confirmation.at_once
+    weights = None
+    if at_once is not None and confirmation.samples == confirmation.cap:
+        planned = {"alpha": at_once.alpha, "p": choice.frequency}
+        delta_lower = max(delta_lower, delta_lower_bound_of_all(counts, epsilon=order.epsilon, **planned))
+        epsilon_lower = max(epsilon_lower, epsilon_lower_bound_of_all(counts, delta=order.delta, **planned))
+        if at_once.rejected:
+            level, weights = at_once.alpha, (at_once.test.first_weight, at_once.test.second_weight)
     mdv = needed = None
     if confirmation.rejected:
         # What was rejected stays so, also when what was drawn later weakens the bounds.
         delta_lower, epsilon_lower = max(delta_lower, order.delta), max(epsilon_lower, order.epsilon)
         verdict = AuditVerdict.VIOLATED
         before = used - confirmation.samples
-        decided = before + (confirmation.decision.rejected_at or 0)
+        decided = before + (confirmation.decision.rejected_at or confirmation.samples)
     elif ended_after is not None:
         decided, verdict = None, AuditVerdict.UNDECIDED
     else:
@@ -78,10 +94,11 @@ def concluded(
         else:
             verdict = AuditVerdict.UNDECIDED
             needed = samples_for(pairs_needed(confirmation, epsilon=epsilon, delta=delta))
-    p_value = min(1.0, *(c.decision.p_value / weight for weight, c in spent))
+    tests = [(test[0] / alpha, *test[1:]) for one in spent for test in one.tests]
+    p_value = min(1.0, *(p / weight for weight, _, p in tests))
     # The weighted mean of e-values is one; a round that was not needed counts with its bet not placed, 1.
-    logs = [math.log(weight) + c.decision.log_wealth for weight, c in spent]
-    unused = 1.0 - math.fsum(weight for weight, _ in spent)
+    logs = [math.log(weight) + log_e_value for weight, log_e_value, _ in tests]
+    unused = 1.0 - math.fsum(weight for weight, *_ in tests)
     log_e_value = float(np.logaddexp.reduce([*logs, math.log(unused)] if unused > 1e-12 else logs))
     first, second = (pair[1], pair[0]) if candidate.swapped else pair
     return AuditResult(
@@ -106,6 +123,7 @@ def concluded(
             frequency_neighbour=frequency_neighbour,
             alpha=level,
             fractions=tuple(float(x) for x in bets),
+            weights=weights,
             seed=request.seed,
         ),
         alpha=request.alpha,

@@ -1,9 +1,9 @@
-"""Confirm a chosen event on fresh samples, by a test that may be looked at after each chunk."""
+"""Confirm a chosen event on fresh samples, by a test after each chunk, and by another once all are drawn."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from dpsco_verify.auditing.selection import Choice
 from dpsco_verify.execution.time_limit import TimeIsUp
 from dpsco_verify.inference import CellCounts, EProcessDecision, PrivacyEventTest
 from dpsco_verify.inference.bets import bet_fractions, depth_for_range
+from dpsco_verify.inference.fixed_size_test import FixedSizeTest
 
 _FIRST_CHUNK = 256
 _LARGEST_CHUNK = 1 << 17
@@ -22,6 +23,30 @@ _MOST_ENTRIES = 1 << 22
 _ON_AFTER_A_DECISION = 16
 """A violation that was found is followed until 16 times the samples that found it, so that the bounds, whose width
 falls like the root, come within about a quarter of the excess; or to the cap."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AtOnce:
+    """The test of fixed size that is made once all outputs of a round are drawn.
+
+    Attributes
+    ----------
+    test
+        The test, fixed before they are drawn.
+    alpha
+        Its level, beside that of the betting test.
+    log_p_value
+        The log of its p-value; 0 where it was not made, as the betting test had decided before, or the time was up.
+    """
+
+    test: FixedSizeTest
+    alpha: float
+    log_p_value: float = 0.0
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the claim was refuted by it."""
+        return self.log_p_value <= math.log(self.alpha)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +58,13 @@ class Confirmation:
     choice
         The event, and what the search thought of it.
     alpha
-        The level of the test.
+        The level of the betting test.
     fractions
         Its bets.
     decision
-        The test's decision: at the first rejection, or at the cap.
+        Its decision: at the first rejection, or at the cap.
+    at_once
+        The test of all outputs; None in the rounds that have none, and of events that it has no power to judge.
     counts
         All pairs that were drawn; the first indicator is that of the data set on which the event is likelier.
     decision_counts
@@ -60,11 +87,24 @@ class Confirmation:
     cap: int
     growth: tuple[tuple[int, float], ...] = ()
     cut_short: bool = False
+    at_once: AtOnce | None = None
 
     @property
     def rejected(self) -> bool:
         """Whether the claim was refuted."""
-        return self.decision.rejected
+        return self.decision.rejected or (self.at_once is not None and self.at_once.rejected)
+
+    @property
+    def tests(self) -> list[tuple[float, float, float]]:
+        """Its tests: of each the level, the log of an e-value, and a p-value."""
+        found = [(self.alpha, self.decision.log_wealth, self.decision.p_value)]
+        if self.at_once is not None:
+            cells = self.decision_counts
+            first, second = cells.n11 + cells.n10, cells.n11 + cells.n01
+            outputs = first + cells.n01 + cells.n00
+            log_e_value = self.at_once.test.log_e_value(first, second, outputs)
+            found.append((self.at_once.alpha, log_e_value, math.exp(self.at_once.log_p_value)))
+        return found
 
 
 def planned_fractions(order: Order, p: float, q: float, *, alpha: float, samples: int) -> FloatArray:
@@ -82,14 +122,31 @@ def planned_fractions(order: Order, p: float, q: float, *, alpha: float, samples
 
 
 def confirm(
-    caller: Caller, choice: Choice, *, alpha: float, decide_within: int, cap: int, purpose: str
+    caller: Caller,
+    choice: Choice,
+    *,
+    alpha: float,
+    decide_within: int,
+    cap: int,
+    purpose: str,
+    part_at_once: float = 0.0,
 ) -> Confirmation:
     """Test the candidate's order on fresh outputs from the streams of this purpose.
 
     The test gives up after `decide_within` outputs a data set; a violation is followed on, up to `cap`. Where the time
     is up it ends with what was drawn, which its level allows at any time; TimeIsUp is raised if that is nothing.
+
+    A part `part_at_once` of the level is a test's that is made when all `cap` outputs are drawn and nothing is decided.
     """
     candidate = choice.candidate
+    at_once = planned_at_once(
+        candidate.order,
+        choice.frequency,
+        alpha=part_at_once * alpha,
+        samples=cap,
+    )
+    if at_once is not None:
+        alpha -= at_once.alpha
     fractions = planned_fractions(
         candidate.order, choice.frequency, choice.frequency_neighbour, alpha=alpha, samples=cap
     )
@@ -120,6 +177,9 @@ def confirm(
             if decision.rejected:
                 limit = min(cap, _ON_AFTER_A_DECISION * drawn)
         chunk = min(drawn, _LARGEST_CHUNK, max(_MOST_ENTRIES // width, 1))
+    if at_once is not None and drawn == cap and not decision.rejected:
+        first, second = int(total[0] + total[1]), int(total[0] + total[2])
+        at_once = replace(at_once, log_p_value=at_once.test.log_p_value(first, second))
     return Confirmation(
         choice=choice,
         alpha=alpha,
@@ -131,7 +191,16 @@ def confirm(
         cap=cap,
         growth=tuple(growth),
         cut_short=cut_short,
+        at_once=at_once,
     )
+
+
+def planned_at_once(order: Order, p: float, *, alpha: float, samples: int) -> AtOnce | None:
+    """Return the test of all outputs for an event with about ``P(E) = p``, or None."""
+    if alpha <= 0.0:
+        return None
+    test = FixedSizeTest.aimed(epsilon=order.epsilon, delta=order.delta, p=p, samples=samples, alpha=alpha)
+    return None if test is None else AtOnce(test=test, alpha=alpha)
 
 
 def count_fresh(caller: Caller, candidate: Candidate, samples: int, purpose: str) -> CellCounts:

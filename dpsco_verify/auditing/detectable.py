@@ -3,7 +3,8 @@
 Let ``p = P(E)`` and ``q = P'(E)`` be the true probabilities of the event on the two data sets, ``log((p − δ)/q)`` its ε
 at the tested δ, and ``p − e^ε q`` its δ at the tested ε. The event and the bets are fixed before the test's n pairs are
 drawn, so the power of the test is a function of (p, q) alone, which grows with p and falls with q
-(:mod:`dpsco_verify.inference.privacy_event_test`). The promise, for every mechanism whatever:
+(:mod:`dpsco_verify.inference.fixed_size_test`; where the betting test rejects before, the violation is found as well).
+The promise, for every mechanism whatever:
 
     ``P(the audit finds no violation, and the MDV is below the event's ε) ≤ 0.1``,
 
@@ -31,13 +32,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 from scipy.optimize import brentq
 from scipy.special import betainccinv, betaincinv, expit, logit, ndtr, ndtri
 
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.auditing.confirmation import Confirmation, planned_fractions
+from dpsco_verify.auditing.confirmation import Confirmation, planned_at_once, planned_fractions
 from dpsco_verify.auditing.orders import Order
 from dpsco_verify.auditing.request import POWER
 from dpsco_verify.auditing.result import MinimumDetectableViolation
@@ -72,13 +73,7 @@ class _Detectable:
 def detectable(confirmation: Confirmation) -> MinimumDetectableViolation | None:
     """Return the MDV of a test that rejected nothing; None where no violation would have been found."""
     order, counts = confirmation.choice.candidate.order, confirmation.counts
-    found = _smallest(
-        order,
-        counts.n11 + counts.n10,
-        confirmation.samples,
-        alpha=confirmation.alpha,
-        fractions=confirmation.fractions,
-    )
+    found = _smallest(order, counts.n11 + counts.n10, confirmation.samples, _power_of(confirmation))
     if math.isinf(found.epsilon):
         return None
     return MinimumDetectableViolation(
@@ -92,13 +87,13 @@ def detectable(confirmation: Confirmation) -> MinimumDetectableViolation | None:
 
 def _factor(confirmation: Confirmation) -> float | None:
     """Return by how much a privacy loss that was seen would have to be larger to be found, or None."""
-    order, counts, n = confirmation.choice.candidate.order, confirmation.counts, confirmation.samples
+    counts, n = confirmation.counts, confirmation.samples
     p, q = (
         min(max(x / n, 0.5 / n), 1.0 - 0.5 / n) for x in (counts.n11 + counts.n10, counts.n11 + counts.n01)
     )
     if p - q <= _SEEN * math.sqrt((p * (1.0 - p) + q * (1.0 - q)) / n):
         return None
-    power = _power(order, n, alpha=confirmation.alpha, fractions=confirmation.fractions)
+    power = _power_of(confirmation)
 
     def sides(t: float) -> tuple[float, float]:
         return float(expit(logit(p) + t)), float(expit(logit(q) - t))
@@ -124,8 +119,7 @@ def pairs_needed(confirmation: Confirmation, *, epsilon: float, delta: float) ->
 
     def enough(log_n: float) -> bool:
         size = round(math.exp(log_n))
-        bets = planned_fractions(order, p, q, alpha=confirmation.alpha, samples=size)
-        power = _power(order, size, alpha=confirmation.alpha, fractions=bets)
+        power = _planned_power(confirmation, p, q, size)
         low, high = _bounds(p * size, size)
         # The largest q at which the event breaks the claim by so much.
         found = (low - order.delta) * math.exp(-epsilon)
@@ -147,7 +141,33 @@ def pairs_needed(confirmation: Confirmation, *, epsilon: float, delta: float) ->
     return math.ceil(_MARGIN * math.exp(high))
 
 
-def _power(order: Order, n: int, *, alpha: float, fractions: FloatArray) -> Callable[[float, float], float]:
+def _power_of(confirmation: Confirmation) -> Callable[[float, float], float]:
+    """Return the power of the test of all outputs, or where there is none of the one that bets."""
+    if confirmation.at_once is not None:
+        return partial(confirmation.at_once.test.power, alpha=confirmation.at_once.alpha)
+    order = confirmation.choice.candidate.order
+    return _power_of_bets(
+        order, confirmation.samples, alpha=confirmation.alpha, fractions=confirmation.fractions
+    )
+
+
+def _planned_power(
+    confirmation: Confirmation, p: float, q: float, size: int
+) -> Callable[[float, float], float]:
+    """Return the power of a like test of so many outputs, planned for an event of these frequencies."""
+    order, alpha = confirmation.choice.candidate.order, confirmation.alpha
+    if confirmation.at_once is not None:
+        planned = planned_at_once(order, p, alpha=confirmation.at_once.alpha, samples=size)
+        if planned is not None:
+            return partial(planned.test.power, alpha=planned.alpha)
+        alpha += confirmation.at_once.alpha
+    bets = planned_fractions(order, p, q, alpha=alpha, samples=size)
+    return _power_of_bets(order, size, alpha=alpha, fractions=bets)
+
+
+def _power_of_bets(
+    order: Order, n: int, *, alpha: float, fractions: FloatArray
+) -> Callable[[float, float], float]:
     return power_function(
         epsilon=order.epsilon,
         delta=order.delta,
@@ -158,10 +178,9 @@ def _power(order: Order, n: int, *, alpha: float, fractions: FloatArray) -> Call
     )
 
 
-def _smallest(order: Order, count: float, n: int, *, alpha: float, fractions: FloatArray) -> _Detectable:
+def _smallest(order: Order, count: float, n: int, power: Callable[[float, float], float]) -> _Detectable:
     """Return what is detectable of an event in which `count` of n outputs on the first data set lie."""
     low, high = _bounds(count, n)
-    power = _power(order, n, alpha=alpha, fractions=fractions)
     found = [_at(order, low, power, _FIRST_GUESS)]
     for p in (0.5 * (low + high), high):
         found.append(_at(order, p, power, max(found[-1].epsilon - order.epsilon, _FIRST_GUESS)))

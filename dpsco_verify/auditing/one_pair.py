@@ -3,7 +3,8 @@
 It goes in rounds, each ten times as large as the one before and with its own part of the level: a gross fault shows in
 the first, and the last has nine tenths of the level. In each the event is chosen among all features, both directions
 and all orders of the claim on samples that its test does not see, so the levels of the tests are all that the audit
-errs by.
+errs by. The last round has two: one bets, and may decide at any time; the other is made once, when all outputs are
+drawn and nothing is decided, and needs less evidence as it leaves no room for other moments. Their levels add up.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from dpsco_verify.arrays import ArrayLike, FloatArray
 from dpsco_verify.auditing.conclusion import concluded
@@ -34,6 +36,8 @@ from dpsco_verify.execution.time_limit import Deadline, TimeIsUp
 
 _LAST_ROUND = 0.9
 """The last round's part of the level; the earlier ones share the rest equally."""
+AT_ONCE = 0.75
+"""The part of the last round's level that is the test's of all its outputs."""
 _GROWTH_OF_ROUNDS = 10
 _SMALLEST_ROUND = 1000
 MOST_SEARCHED = 100_000
@@ -117,6 +121,7 @@ def audit_pair(
         pair,
         done.spent,
         done.used,
+        alpha=alpha,
         reproducible=done.reproducible,
         ended_after=request.total_time_limit if done.cut_short else None,
         samples_for=_samples_for,
@@ -129,7 +134,7 @@ def audit_pair(
             result = replace(result, verdict=AuditVerdict.UNDECIDED, unseen=hidden)
     repeated = repeats(*done.outputs)
     notes = [] if repeated is None else [repeated]
-    beyond = _beyond(done.spent[-1][1])
+    beyond = _beyond(done.spent[-1])
     notes += [] if beyond is None else [beyond]
     if not request.floating_point and result.verdict is not AuditVerdict.VIOLATED:
         leak = floating_point_leak(*done.outputs, request.aims)
@@ -146,7 +151,12 @@ def _beyond(confirmation: Confirmation) -> str | None:
     z = float(rating(np.array([p]), np.array([q]), [order], n, n)[0, 0])
     if z < _BEYOND:
         return None
-    wanted = math.sqrt(-2.0 * math.log(confirmation.alpha)) + Z_POWER
+    threshold = (
+        math.sqrt(-2.0 * math.log(confirmation.alpha))
+        if confirmation.at_once is None
+        else -float(ndtri(confirmation.at_once.alpha))
+    )
+    wanted = threshold + Z_POWER
     needed = _samples_for(math.ceil(n * (wanted / z) ** 2))
     return (
         f"[{confirmation.choice.candidate.region}] was seen {z:.1f} standard errors beyond the claim, too few for "
@@ -157,9 +167,9 @@ def _beyond(confirmation: Confirmation) -> str | None:
 
 @dataclass
 class _Done:
-    """What has been done of a pair: its tests with their parts of the level, and the outputs drawn a data set."""
+    """What has been done of a pair: its rounds' tests, and the outputs drawn a data set."""
 
-    spent: list[tuple[float, Confirmation]] = field(default_factory=list)
+    spent: list[Confirmation] = field(default_factory=list)
     used: int = 0
     outputs: tuple[Outputs, Outputs] | None = None
     reproducible: bool = True
@@ -212,8 +222,9 @@ def _rounds_of(
             decide_within=request.samples - done.used if last else this.confirmed,
             cap=request.samples - done.used,
             purpose=f"audit/{number}/confirm-{k}",
+            part_at_once=AT_ONCE if last else 0.0,
         )
-        done.spent.append((this.weight, confirmation))
+        done.spent.append(confirmation)
         done.used += confirmation.samples
         done.cut_short = confirmation.cut_short and not confirmation.rejected
         if confirmation.rejected or confirmation.cut_short:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from scipy.special import ndtri
+
 from dpsco_verify.arrays import ArrayLike
 from dpsco_verify.auditing.mechanism import Mechanism
 from dpsco_verify.auditing.orders import Aims, Order
@@ -65,9 +67,9 @@ class AuditRequest:
                 f"claim={self.claim} bounds nothing: delta is 1 at every order; give a stronger claim"
             )
         fresh = (1.0 - SEARCH) * self.samples
-        threshold = math.log(1.0 / self.alpha)
-        reach = (math.sqrt(2.0 * threshold) + Z_POWER) / math.sqrt(fresh)
-        return Aims(orders, reach, threshold / fresh)
+        # Half of the level is about what the test of all outputs has of it, less what its bound loses.
+        z = -float(ndtri(0.5 * self.alpha))
+        return Aims(orders, (z + Z_POWER) / math.sqrt(fresh), 0.5 * z**2 / fresh)
 
     def of_interest(self, order: Order) -> tuple[float, float]:
         """Return the ε at δ, and the δ at ε, one of which has to be found for a pass, 0 for what cannot do."""

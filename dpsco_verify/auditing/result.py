@@ -77,7 +77,11 @@ class Witness:
     frequency, frequency_neighbour
         How often the event occurred on d and on d_prime.
     alpha, fractions
-        The level of the test of this event, and its bets as fractions of the largest, ``λ = θ/(e^ε + δ)``.
+        The level of the test of this event that decided, and the bets of the one that may decide at any time, as
+        fractions of the largest, ``λ = θ/(e^ε + δ)``.
+    weights
+        Those of the test of all outputs (:mod:`dpsco_verify.inference.fixed_size_test`), where it was this that found
+        the violation; None otherwise.
     seed
         The root seed of the audit.
 
@@ -101,6 +105,7 @@ class Witness:
     alpha: float
     fractions: tuple[float, ...]
     seed: int
+    weights: tuple[float, float] | None = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Witness):

@@ -50,8 +50,9 @@ class SystemAudit:
         ε at `delta_at_order` is at least this, with confidence 1 − `alpha`.
     alpha, test_alpha
         The level of the audit, and that of the test that decided.
-    counts, fractions
-        Cell counts (both, first only, second only, neither) up to the decision, and the bets, for a certificate.
+    counts, fractions, weights
+        Cell counts (both, first only, second only, neither) up to the decision, and the bets, or the weights of the
+        test of fixed size that decided, for a certificate.
     """
 
     system: str
@@ -73,6 +74,7 @@ class SystemAudit:
     test_alpha: float = 1.0
     counts: tuple[int, int, int, int] = (0, 0, 0, 0)
     fractions: tuple[float, ...] = ()
+    weights: tuple[float, float] | None = None
 
     __bool__ = no_truth_value("audit.verdict is AuditVerdict.NOT_VIOLATED")
 
@@ -212,4 +214,5 @@ def _as_record(system: str, setting: AuditSetting, task: Task, found: AuditResul
         test_alpha=witness.alpha,
         counts=(cells.n11, cells.n10, cells.n01, cells.n00),
         fractions=witness.fractions,
+        weights=witness.weights,
     )

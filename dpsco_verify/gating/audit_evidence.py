@@ -8,10 +8,10 @@ import re
 from dpsco_verify.auditing import AuditResult, AuditVerdict, describe_pair
 from dpsco_verify.auditing.plots import curve_plot, growth_plot
 from dpsco_verify.evidence import Finding, Quantity, Stance, Verdict, checker
-from dpsco_verify.evidence.checker import OWN, Certificate, Kinds, OwnMechanismEvidence
+from dpsco_verify.evidence.checker import OWN, Certificate, Evidence, Kinds
 from dpsco_verify.evidence.records_codec import OWN_WORDS
 from dpsco_verify.evidence.verdict_backing import with_checked_certificate
-from dpsco_verify.inference.witnesses import event_evidence
+from dpsco_verify.guarantees.witnesses import of_audit
 from dpsco_verify.reporting.naming import UniqueNames
 
 VERDICTS = {word: verdict for verdict, word in OWN_WORDS.items()}
@@ -23,7 +23,8 @@ STATEMENT = (
 )
 METHOD = (
     "an event is chosen among all features of the outputs, both directions and all orders of the claim, and judged on "
-    "fresh outputs by a betting e-process against P(E|D) ≤ e^ε P(E|D') + δ, valid at every time (Ville 1939)"
+    "fresh outputs against P(E|D) ≤ e^ε P(E|D') + δ: by a betting e-process, valid at every time (Ville 1939), and "
+    "once all are drawn by a test of that fixed number of them"
 )
 
 _LONGEST = 80
@@ -108,25 +109,15 @@ def audit_finding(
 
 def _claimed(
     result: AuditResult, id_: str, reading: str
-) -> tuple[Verdict, str, Certificate[OwnMechanismEvidence] | None]:
+) -> tuple[Verdict, str, Certificate[Evidence] | None]:
     verdict = VERDICTS[result.verdict]
     if verdict is not Verdict.REFUTED:
         return verdict, result.summary, None
-    w = result.witness
-    counts = w.decision_counts
     try:
         certificate = checker.issue(
             f"{OWN}{id_}",
             reading,
-            event_evidence(
-                (counts.n11, counts.n10, counts.n01, counts.n00),
-                kind=OwnMechanismEvidence,
-                null_hypothesis=" ".join(f"{result.mechanism}: {_guarantee(result)}".split()),
-                epsilon=result.order,
-                delta=result.delta_at_order,
-                alpha=w.alpha,
-                fractions=w.fractions,
-            ),
+            of_audit(" ".join(f"{result.mechanism}: {_guarantee(result)}".split()), result),
         )
     except checker.Rejected as reason:
         return Verdict.INCONCLUSIVE, f"no certificate could be issued ({reason}): {result.summary}", None

@@ -9,7 +9,6 @@ from dpsco_verify.auditing import AuditResult
 from dpsco_verify.evidence.checker import (
     Evidence,
     OwnMean,
-    OwnMechanismEvidence,
     OwnTail,
     OwnUnboundedMean,
 )
@@ -20,8 +19,8 @@ from dpsco_verify.inference.unbounded_mean import BETS, Spread, UnboundedMeanTes
 from dpsco_verify.inference.witnesses import (
     LEVEL_ROUNDING,
     are_few,
+    audit_witness,
     coarser,
-    event_evidence,
     mean_evidence,
     rational_text,
     rounded_up,
@@ -103,12 +102,13 @@ def of_tail(claim: str, above: int, samples: int, *, probability: float, alpha: 
 def of_audit(claim: str, found: AuditResult) -> Evidence:
     """Return the witness of a violated audit."""
     counts = found.witness.decision_counts
-    return event_evidence(
+    return audit_witness(
         (counts.n11, counts.n10, counts.n01, counts.n00),
-        kind=OwnMechanismEvidence,
+        own=True,
         null_hypothesis=claim,
         epsilon=found.order,
         delta=found.delta_at_order,
         alpha=found.witness.alpha,
         fractions=found.witness.fractions,
+        weights=found.witness.weights,
     )

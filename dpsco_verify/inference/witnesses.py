@@ -10,7 +10,14 @@ from typing import TypeVar
 import numpy as np
 
 from dpsco_verify.arrays import FloatArray
-from dpsco_verify.evidence.checker import EventEvidence, MeanEvidence
+from dpsco_verify.evidence.checker import (
+    EventAtOnce,
+    EventEvidence,
+    Evidence,
+    MeanEvidence,
+    OwnMechanismAtOnce,
+    OwnMechanismEvidence,
+)
 from dpsco_verify.evidence.checker.arithmetic import MOST_STEPS
 from dpsco_verify.inference.bets import bet_fractions, depth_for_range
 
@@ -105,6 +112,46 @@ def event_evidence(
         first_only=first,
         second_only=second,
         neither=neither,
+    )
+
+
+def audit_witness(
+    counts: tuple[int, int, int, int],
+    *,
+    null_hypothesis: str,
+    epsilon: float,
+    delta: float,
+    alpha: float,
+    fractions: Iterable[float],
+    weights: tuple[float, float] | None,
+    own: bool,
+) -> Evidence:
+    """Return the witness of an audit that found a violation, by betting or, with `weights`, by a test of fixed size.
+
+    `own` says that it is of a mechanism of the user's own, and not of a paper's.
+    """
+    if weights is None:
+        return event_evidence(
+            counts,
+            null_hypothesis=null_hypothesis,
+            epsilon=epsilon,
+            delta=delta,
+            alpha=alpha,
+            fractions=fractions,
+            kind=OwnMechanismEvidence if own else EventEvidence,
+        )
+    both, first, second, neither = counts
+    kind = OwnMechanismAtOnce if own else EventAtOnce
+    return kind(
+        null_hypothesis=null_hypothesis,
+        epsilon=rational_text(rounded_up(epsilon)),
+        delta=rational_text(rounded_up(delta)),
+        alpha=rational_text(alpha * LEVEL_ROUNDING),
+        samples=both + first + second + neither,
+        first_weight=rational_text(weights[0]),
+        second_weight=rational_text(weights[1]),
+        first=both + first,
+        second=both + second,
     )
 
 

@@ -24,10 +24,12 @@ from dpsco_verify.evidence.checker import (
     AccumulatedEventEvidence,
     AccumulatedMeanEvidence,
     Draw,
+    EventAtOnce,
     EventEvidence,
     EventRun,
     MeanEvidence,
     MeanRun,
+    OwnMechanismAtOnce,
     OwnMechanismEvidence,
     Rejected,
     Unreadable,
@@ -87,6 +89,7 @@ def step_null(**changes):
 
 
 COUNTS = {"bets": ("1/16", "1/8", "1/4"), "both": 3, "first_only": 160, "second_only": 7, "neither": 100}
+AT_ONCE = {"samples": 270, "first": 163, "second": 10, "first_weight": "1/4", "second_weight": "1/2"}
 # At what is claimed and no more, so that everything that is weaker is weaker than the claim.
 EVENT = {
     "null_hypothesis": step_null(),
@@ -127,6 +130,14 @@ EVIDENCE = {
             runs=tuple(EventRun(profile="quick", seed=s, **COUNTS | {"first_only": 90}) for s in ("3", "4")),
         ),
     ),
+    "at once": ("single-step", "corrected", EventAtOnce(**EVENT, **AT_ONCE)),
+    "own, at once": (
+        "own:laplace",
+        "1-DP",
+        OwnMechanismAtOnce(
+            **EVENT | {"null_hypothesis": "laplace: 1-DP", "epsilon": "1", "alpha": "1/20"}, **AT_ONCE
+        ),
+    ),
     "own": (
         "own:laplace",
         "1-DP",
@@ -139,7 +150,7 @@ EVIDENCE = {
 
 def evidence(name):
     claim, reading, witness = EVIDENCE[name]
-    return issue(claim, reading, witness, msgspec.UNSET if name == "own" else DRAW)
+    return issue(claim, reading, witness, msgspec.UNSET if name.startswith("own") else DRAW)
 
 
 def timed(data):
@@ -364,7 +375,7 @@ def forge_all(certificate):
             if found is None:
                 continue
             # Accepted: then it is as strong as the honest one and about the same; another true place is a witness too.
-            if kind != "own-mechanism-evidence":  # which bears the names that its owner gives it
+            if not kind.startswith("own-"):  # which bears the names that its owner gives it
                 assert (found.claim, found.reading) == (honest.claim, honest.reading), (path, other)
             assert (found.shows, found.scope) == (honest.shows, honest.scope), (path, other)
             assert found.over == honest.over or honest.shows == "refutes", (path, other)
@@ -390,7 +401,7 @@ def test_the_line_says_all_of_it(name):
         assert f"delta = {float(Fraction(witness.delta)):.12g}" in said
         assert f"epsilon = {float(Fraction(witness.epsilon)):.12g}" in said
     assert "not in the certificate: that these" in said
-    if name == "own":
+    if name.startswith("own"):
         assert "no paper's claim" in said
     else:
         seeds = [seed for _, seed in witness.drawn] or ["0"]
@@ -400,7 +411,7 @@ def test_the_line_says_all_of_it(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in EVIDENCE if name != "own"])
+@pytest.mark.parametrize("name", [name for name in EVIDENCE if not name.startswith("own")])
 def test_evidence_speaks_of_no_other_reading(name):
     _, _, witness = EVIDENCE[name]
     own = EVIDENCE[name][:2]
@@ -435,6 +446,8 @@ def test_evidence_speaks_of_no_other_reading(name):
         ("event", {"null_hypothesis": step_null(**{"δ of the lemma": 0.9})}, "outside of what"),
         ("event", {"null_hypothesis": step_null(m=17)}, "does not imply"),
         ("event", {"alpha": "1/1000"}, "share of the error budget"),
+        ("at once", {"epsilon": "0", "delta": "0"}, "does not imply"),
+        ("at once", {"alpha": "1/1000"}, "share of the error budget"),
     ],
 )
 def test_what_evidence_was_accepted_for(name, changes, reason):
@@ -446,6 +459,25 @@ def test_what_evidence_was_accepted_for(name, changes, reason):
         return
     with pytest.raises(Rejected, match=reason):
         KINDS.check(one)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"samples": 162}, "more than samples"),
+        ({"second_weight": "0"}, "outside"),
+        ({"first_weight": "1001"}, "outside"),
+        ({"first": 40}, "inequality is false"),
+        ({"second": 100}, "inequality is false"),
+        ({"second_weight": "1/100"}, "inequality is false"),
+        # The same frequencies of a tenth of the runs show less.
+        ({"samples": 27, "first": 16, "second": 1}, "inequality is false"),
+    ],
+)
+def test_counts_looked_at_once_show_no_more_than_they_do(changes, reason):
+    claim, reading, witness = EVIDENCE["at once"]
+    with pytest.raises(Rejected, match=reason):
+        issue(claim, reading, msgspec.structs.replace(witness, **changes), DRAW)
 
 
 @pytest.mark.parametrize("papers", [(), ("no-such-paper",), ("feldman2020",)])

@@ -72,14 +72,14 @@ MECHANISMS = [
     (rejection_sampled, PureDP(1.0)),
 ]
 NEAR = [
-    *((laplace(true), PureDP(1.0)) for true in (1.2, 1.3)),
-    (laplace(0.5), PureDP(0.3)),
-    (randomised_response(2.5), PureDP(2.0)),
-    (discrete(0.7), PureDP(0.5)),
-    (gaussian(1.2), GaussianDP(1.0)),
-    (gaussian(1.2), ApproximateDP(0.5, float(gaussian_delta(0.5, 1.0)))),
-    (gaussian(1.2), ZeroConcentratedDP(0.5)),
-    (laplace(1.3), ApproximateDP(0.0, 1 - math.exp(-0.5))),
+    *((laplace(true), PureDP(1.0)) for true in (1.15, 1.25)),
+    (laplace(0.45), PureDP(0.3)),
+    (randomised_response(2.4), PureDP(2.0)),
+    (discrete(0.65), PureDP(0.5)),
+    (gaussian(1.15), GaussianDP(1.0)),
+    (gaussian(1.15), ApproximateDP(0.5, float(gaussian_delta(0.5, 1.0)))),
+    (gaussian(1.15), ZeroConcentratedDP(0.5)),
+    (laplace(1.2), ApproximateDP(0.0, 1 - math.exp(-0.5))),
 ]
 """Those that are found in some audits and not in others, where a promise that builds on what was seen is broken."""
 AUDITS = 8
@@ -153,12 +153,12 @@ def test_the_same_of_all_mechanisms_and_those_that_are_seldom_found():
 
 
 def test_no_pass_prints_less_than_the_design_value_at_the_claim():
-    # With ε = 1.15, power 0.2 to 0.3, every pass used to say that 1.07 would have been found. The least ε at which an
-    # audit of the Laplace mechanism finds the violation 9 times of 10 is 1.21.
+    # With ε = 1.15, power 0.4 to 0.5, every pass used to say that 1.07 would have been found. The least ε at which an
+    # audit of the Laplace mechanism finds the violation 9 times of 10 is 1.19, with an event of P(E) = 0.5.
     for true in (1.0, 1.15):
         for seed in range(3):
             result = audit(laplace(true), 0.0, 1.0, epsilon=1.0, seed=seed)
-            assert result.verdict is AuditVerdict.VIOLATED or result.mdv.epsilon >= 1.19
+            assert result.verdict is AuditVerdict.VIOLATED or result.mdv.epsilon >= 1.17
             wanted = audit(laplace(true), 0.0, 1.0, epsilon=1.0, seed=seed, epsilon_of_interest=1.15)
             assert wanted.verdict is not AuditVerdict.NOT_VIOLATED
 

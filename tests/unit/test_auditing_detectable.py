@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from dpsco_verify.auditing import AuditVerdict, audit
-from dpsco_verify.auditing.confirmation import planned_fractions
-from dpsco_verify.auditing.orders import Order
-from dpsco_verify.inference.privacy_event_test import power_lower_bound
+from dpsco_verify.auditing.one_pair import AT_ONCE, _rounds
+from dpsco_verify.inference.fixed_size_test import FixedSizeTest
 
 pytestmark = pytest.mark.slow  # many audits that find nothing
 
@@ -29,17 +28,9 @@ def test_the_mdv_of_randomised_response_has_the_power_that_it_states(epsilon):
     # Its event is one of two outputs, and its losses are ±ε. One audit knows the losses to a few per cent only.
     results = [audited(randomised_response(epsilon), epsilon=epsilon, seed=seed) for seed in range(5)]
     p = 1.0 / (1.0 + math.exp(-np.median([result.mdv.epsilon for result in results])))
-    n, alpha = results[0].witness.samples, results[0].witness.alpha
-    power = power_lower_bound(
-        epsilon=epsilon,
-        delta=0.0,
-        p=p,
-        q=1.0 - p,
-        samples=n,
-        alpha=alpha,
-        fractions=planned_fractions(Order(epsilon, 0.0), p, 1.0 - p, alpha=alpha, samples=n),
-    )
-    assert 0.88 < power < 0.99
+    n, alpha = results[0].witness.samples, AT_ONCE * _rounds(10_000)[-1].weight * 1e-6
+    test = FixedSizeTest.aimed(epsilon=epsilon, delta=0.0, p=p, samples=n, alpha=alpha)
+    assert 0.88 < test.power(p, 1.0 - p, alpha=alpha) < 0.99
     for result in results:
         assert result.verdict is AuditVerdict.NOT_VIOLATED
         assert result.mdv.delta == result.mdv.delta_excess  # the claimed one is 0

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binomtest
 
 from dpsco_verify.auditing import detectable as module
-from dpsco_verify.auditing.confirmation import planned_fractions
+from dpsco_verify.auditing.confirmation import planned_at_once, planned_fractions
 from dpsco_verify.auditing.orders import Order
 from dpsco_verify.auditing.request import POWER
 from dpsco_verify.inference.privacy_event_test import power_function
@@ -19,8 +19,17 @@ ORDER = Order(1.0, 0.01)
 ALPHA, N = 1e-3, 20_000
 
 
+@pytest.fixture(params=["betting", "at once"], autouse=True)
+def tests_of_all(request, monkeypatch):
+    """Whether there is a test of all outputs beside the one that bets, which decides what is found."""
+    monkeypatch.setitem(PART, "at once", request.param == "at once")
+
+
+PART = {"at once": False}
+
+
 def confirmed(count, count_neighbour, *, order=ORDER, n=N):
-    """A confirmation as far as the MDV looks at it: the two counts, and bets that were planned for them."""
+    """A confirmation as far as the MDV looks at it: the two counts, and tests that were planned for them."""
     both = min(count, count_neighbour) // 2
     return SimpleNamespace(
         choice=SimpleNamespace(candidate=SimpleNamespace(order=order)),
@@ -28,10 +37,13 @@ def confirmed(count, count_neighbour, *, order=ORDER, n=N):
         samples=n,
         alpha=ALPHA,
         fractions=planned_fractions(order, count / n, count_neighbour / n, alpha=ALPHA, samples=n),
+        at_once=planned_at_once(order, count / n, alpha=ALPHA, samples=n) if PART["at once"] else None,
     )
 
 
 def power_of(found, order=ORDER):
+    if found.at_once is not None:
+        return lambda p, q: found.at_once.test.power(p, q, alpha=found.at_once.alpha)
     return power_function(
         epsilon=order.epsilon,
         delta=order.delta,
@@ -83,7 +95,7 @@ def test_what_cannot_be_found_is_not_promised():
 @pytest.mark.slow
 def test_what_was_seen_on_the_second_data_set_has_no_part_in_it():
     first, second = confirmed(6000, 2000), confirmed(6000, 300)
-    second.fractions = first.fractions
+    second.fractions, second.at_once = first.fractions, first.at_once
     assert module.detectable(first).epsilon == module.detectable(second).epsilon
     assert module.detectable(first).delta == module.detectable(second).delta
 

@@ -35,6 +35,7 @@ from dpsco_verify.evidence.checker.arithmetic import (
     shown,
     upper_tail,
 )
+from dpsco_verify.evidence.checker.at_once import EventAtOnce, OwnMechanismAtOnce
 from dpsco_verify.evidence.checker.canaries import CanaryEvidence, Order, RightGuesses, ScoresBeyond, order
 from dpsco_verify.evidence.checker.certificate import (
     OWN,
@@ -92,6 +93,7 @@ __all__ = [
     "Count",
     "Decided",
     "Draw",
+    "EventAtOnce",
     "EventEvidence",
     "EventNull",
     "EventRun",
@@ -105,6 +107,7 @@ __all__ = [
     "OneOf",
     "Order",
     "OwnMean",
+    "OwnMechanismAtOnce",
     "OwnMechanismEvidence",
     "OwnTail",
     "OwnUnboundedMean",

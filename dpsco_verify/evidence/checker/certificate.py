@@ -9,6 +9,7 @@ import flint
 import msgspec
 
 from dpsco_verify.evidence.checker.arithmetic import Line, Profile, Rejected, Seed, ball, require
+from dpsco_verify.evidence.checker.at_once import OwnMechanismAtOnce
 from dpsco_verify.evidence.checker.canaries import CanaryEvidence
 from dpsco_verify.evidence.checker.guarantees import OWN_GUARANTEES
 from dpsco_verify.evidence.checker.statistical import OwnMechanismEvidence
@@ -62,7 +63,7 @@ def evaluate(witness: Witness, claim: str, reading: str) -> tuple[str, str, str]
             reason=f"reading={reading!r} is none of {', '.join(witness.readings)}",
         )
     else:
-        own = isinstance(witness, (OwnMechanismEvidence, CanaryEvidence, *OWN_GUARANTEES))
+        own = isinstance(witness, (OwnMechanismEvidence, OwnMechanismAtOnce, CanaryEvidence, *OWN_GUARANTEES))
         require(
             holds=own == claim.startswith(OWN),
             reason=f"claim={claim!r} does not fit kind={kind_of(type(witness).__name__)!r}: {OWN!r} begins the claims "

@@ -12,6 +12,7 @@ import msgspec
 
 from dpsco_verify.evidence.checker.accumulation import AccumulatedEventEvidence, AccumulatedMeanEvidence
 from dpsco_verify.evidence.checker.arithmetic import Rejected, Unreadable, rational, require, shown
+from dpsco_verify.evidence.checker.at_once import EventAtOnce, OwnMechanismAtOnce
 from dpsco_verify.evidence.checker.canaries import CanaryEvidence, RightGuesses, ScoresBeyond
 from dpsco_verify.evidence.checker.certificate import OWN, Certificate, Draw, evaluate
 from dpsco_verify.evidence.checker.guarantees import OWN_GUARANTEES
@@ -36,16 +37,18 @@ from dpsco_verify.evidence.checker.witness import (
 EVIDENCE_KINDS: tuple[type[Evidence], ...] = (
     MeanEvidence,
     EventEvidence,
+    EventAtOnce,
     AccumulatedMeanEvidence,
     AccumulatedEventEvidence,
     OwnMechanismEvidence,
+    OwnMechanismAtOnce,
     RightGuesses,
     ScoresBeyond,
     *OWN_GUARANTEES,
 )
 """Observations, for the null hypotheses that readings admit; every other kind belongs to the statement that uses it."""
 
-_OF_NO_PAPER = (OwnMechanismEvidence, CanaryEvidence, *OWN_GUARANTEES, WholeRunPrivacy)
+_OF_NO_PAPER = (OwnMechanismEvidence, OwnMechanismAtOnce, CanaryEvidence, *OWN_GUARANTEES, WholeRunPrivacy)
 """What speaks of a mechanism or a run of the user's own."""
 
 MOST_BYTES = 50_000_000

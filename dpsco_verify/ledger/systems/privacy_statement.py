@@ -22,7 +22,7 @@ from dpsco_verify.evidence.checker import (
     ball,
     concentrated,
 )
-from dpsco_verify.inference.witnesses import LEVEL_ROUNDING, event_evidence
+from dpsco_verify.inference.witnesses import LEVEL_ROUNDING, audit_witness
 from dpsco_verify.ledger.errata import HOLDING, Discrepancy
 from dpsco_verify.ledger.statement import Context, Decision, P, Reading
 from dpsco_verify.ledger.units import Handle, Outcomes, Units
@@ -159,13 +159,15 @@ def with_audit(exact: Decision, audit: SystemAudit) -> Decision:
         verdict=Verdict.REFUTED,
         summary=f"the implementation breaks its claim, whatever the figures say: {audit.summary}",
         counterexample=f"{audit.pair}: {audit.summary}.",
-        witness=event_evidence(
+        witness=audit_witness(
             audit.counts,
+            own=False,
             null_hypothesis=null_name(_NULL, {"system": audit.system, "ε": EPSILON, "δ": DELTA}),
             epsilon=audit.order,
             delta=audit.delta_at_order,
             alpha=audit.test_alpha,
             fractions=audit.fractions,
+            weights=audit.weights,
         ),
         sharpness=(),
     )
