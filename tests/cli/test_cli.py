@@ -45,6 +45,7 @@ def report(tmp_path_factory):
     return run("audit", *FAST, "--out", str(out)), out
 
 
+@pytest.mark.slow
 def test_an_audit_leaves_its_reports(report):
     result, out = report
     assert result.exit_code == 0, result.stderr
@@ -65,6 +66,7 @@ def without_times(path):
     return re.sub(r'"(seconds)": [0-9.e+-]+', r'"\1": 0', text)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path):
     texts = []
     for number, seed in enumerate(("0", "0", "1")):
@@ -79,6 +81,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path):
     assert seen != other
 
 
+@pytest.mark.slow
 def test_a_claim_has_the_same_figures_alone_and_in_company(report, tmp_path):
     _, together = report
     out = tmp_path / "alone"
@@ -87,6 +90,7 @@ def test_a_claim_has_the_same_figures_alone_and_in_company(report, tmp_path):
     assert alone == json.loads(without_times(together / "results.json"))["claims"][0]
 
 
+@pytest.mark.slow
 def test_replay_accepts_what_the_audit_issued(report):
     _, out = report
     files = sorted(str(path) for path in (out / "certificates").iterdir())
@@ -101,6 +105,7 @@ def test_replay_accepts_what_the_audit_issued(report):
         assert re.search("; (computation|argument); ", verdict), line
 
 
+@pytest.mark.slow
 def test_replay_rejects_and_reports_what_it_cannot_read(report, tmp_path):
     _, out = report
     good = next(iter((out / "certificates").iterdir()))
@@ -135,6 +140,7 @@ def write_expectations(tmp_path, verdict):
     return str(file)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("expected", "code"), [("certified", 0), ("refuted", 1), ("not_refuted", 1)])
 def test_the_gate_turns_in_either_direction(tmp_path, expected, code):
     out = tmp_path / "out"
@@ -155,6 +161,7 @@ def test_the_gate_turns_in_either_direction(tmp_path, expected, code):
     assert record["claims"][0]["expected"] == expected
 
 
+@pytest.mark.slow
 def test_a_reading_without_an_expectation_is_not_as_expected(tmp_path):
     """Updating starts from a file that need not name all readings; the record says what was missing."""
     ledger = installed_ledger()
@@ -226,6 +233,7 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
+@pytest.mark.slow
 def test_formats_can_be_chosen(tmp_path):
     out = tmp_path / "out"
     result = run(
@@ -269,6 +277,7 @@ def test_papers_lists_them_with_their_size():
     assert all(f" {one['readings']} readings" in line for one, line in zip(listed, lines, strict=True))
 
 
+@pytest.mark.slow
 def test_one_paper_alone_has_the_budget_and_says_so_in_its_commands(tmp_path):
     out = tmp_path / "out"
     chosen = ["--paper", "arora2020", "--select", "stopping-tail/text"]
@@ -297,6 +306,7 @@ def test_explain_prints_the_card():
     ]
 
 
+@pytest.mark.slow
 def test_the_installed_program_says_the_same(tmp_path):
     words = (
         "account",
@@ -320,6 +330,7 @@ def test_help_and_version_answer():
     assert "Exit codes" in run("audit", "--help").stdout
 
 
+@pytest.mark.slow
 def test_the_module_is_the_program():
     result = subprocess.run(
         [sys.executable, "-m", "dpsco_verify", "--version"], capture_output=True, text=True, check=True

@@ -94,6 +94,7 @@ ENDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENDS)
 def test_a_mechanism_that_ends_its_process_is_no_verdict(here, name):
     assert run("gate", "ends:laplace", "--pair", "ends:pair", *QUICK).exit_code == 0
@@ -118,6 +119,7 @@ def test_a_process_of_the_program_says_so_too(here):
     assert not (here / "reports").exists()
 
 
+@pytest.mark.slow
 def test_a_pair_that_ends_the_process_is_no_verdict(here):
     result = run("gate", "ends:laplace", "--pair", "ends:pair_that_exits", *QUICK)
     assert result.exit_code == 2
@@ -127,6 +129,7 @@ def test_a_pair_that_ends_the_process_is_no_verdict(here):
     assert "while loading the mechanisms" in result.stderr
 
 
+@pytest.mark.slow
 def test_the_audit_that_ends_the_process_is_named_and_takes_the_others_along(here):
     audits = "".join(
         f'[[gate.audit]]\nmechanism = "ends:{name}"\npair = "ends:pair"\nepsilon = 1.0\nsamples = 3000\n'
@@ -217,6 +220,7 @@ def test_an_interruption_is_no_verdict(monkeypatch):
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "dpsco-verify: interrupted\n")
 
 
+@pytest.mark.slow
 def test_a_fault_in_the_judging_process_is_told_with_its_place(here):
     result = run("gate", "ends:one_that_raises_within", "--pair", "ends:pair", *QUICK)
     assert result.exit_code == 70
@@ -245,6 +249,7 @@ def test_the_help_names_the_exit_code(name):
 # input that only looks harmless
 
 
+@pytest.mark.slow
 def test_outputs_that_are_arrays_without_axes_are_numbers(here):
     result = run("gate", "ends:one", "--per-call", "--pair", "ends:pair", *QUICK)
     assert result.exit_code == 0, result.stderr

@@ -17,9 +17,9 @@ from program import started
 LISTS = (
     ["papers"],
     ["claims"],
-    ["problems"],
+    pytest.param(["problems"], marks=pytest.mark.slow),  # whose minima are computed
     ["museum", "--list"],
-    ["account", "--n", "1000", "--points", "1000", "--sigma", "2", "--delta", "1e-6"],
+    ["account", "--n", "10", "--points", "10", "--sigma", "2", "--delta", "1e-6"],
 )
 HELP = [["--help"], *([name, "--help"] for name in main.commands)]
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3|4|9)\d(?:;|m)")
@@ -51,6 +51,7 @@ def test_help_shows_every_default():
     assert [(name, option) for name, option, is_shown in shown if not is_shown] == []
 
 
+@pytest.mark.slow
 def test_the_card_of_every_statement_fits():
     for id_ in {claim.statement.id for claim in installed_ledger().claims}:
         assert [line for line in lines("explain", id_) if len(line) > 80] == []
@@ -67,6 +68,7 @@ def test_whatever_prints_for_people_prints_json_too():
             assert "--json" in options, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wishes", "colours"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
 )

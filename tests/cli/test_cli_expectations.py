@@ -30,6 +30,7 @@ def run(tmp_path, monkeypatch):
     return run_it
 
 
+@pytest.mark.slow
 def test_a_changed_verdict_is_written_and_the_rest_stays(run, tmp_path):
     path = tmp_path / "claims.toml"
     entries = installed_ledger().expectations
@@ -49,6 +50,7 @@ def test_a_changed_verdict_is_written_and_the_rest_stays(run, tmp_path):
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".claims")] == []
 
 
+@pytest.mark.slow
 def test_a_verdict_that_stays_keeps_its_reason_and_the_bytes(run, tmp_path):
     path = tmp_path / "claims.toml"
     save_expectations(installed_ledger().expectations, path)
@@ -122,6 +124,7 @@ def test_a_gate_wants_an_expectation_of_each_reading_and_no_other(run, tmp_path,
     assert not (tmp_path / "report").exists()
 
 
+@pytest.mark.slow
 def test_the_file_of_one_paper_goes_with_that_paper(run, tmp_path):
     """A paper's own file is complete for the ledger of that paper alone, and for no larger one."""
     path = str(the_papers_own()["arora2020"])

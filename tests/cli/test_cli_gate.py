@@ -91,6 +91,7 @@ def one_line(text):
     return len(text.strip().splitlines()) == 1 and "Traceback" not in text
 
 
+@pytest.mark.slow
 def test_a_violation(here):
     result = gate("mech:half_the_noise", "--pair", "mech:pair", "--epsilon", 1, "--samples", 5000)
     assert result.exit_code == 1
@@ -137,6 +138,7 @@ def without_times(folder):
     return re.sub(r'"seconds": [0-9.e+-]+', '"seconds": 0', (folder / "results.json").read_text())
 
 
+@pytest.mark.slow
 def test_a_claim_that_is_kept(here):
     result = gate("mech:laplace", "--pair", "mech:pair", "--epsilon", 1, *QUICK)
     assert result.exit_code == 0
@@ -151,6 +153,7 @@ def test_a_claim_that_is_kept(here):
     assert "--floating-point" in record_in(here / "reports/gate")["claims"][0]["reproduce"]
 
 
+@pytest.mark.slow
 def test_the_relation_that_a_pair_seems_to_have_is_said(here):
     seems = "no relation was given; the pair seems to be replace-one and zero-out"
     result = gate("mech:laplace", "--pair", "mech:pair", "--epsilon", 1, *QUICK)
@@ -165,6 +168,7 @@ def test_the_relation_that_a_pair_seems_to_have_is_said(here):
         assert none in " ".join((here / "reports/gate" / report).read_text().split())
 
 
+@pytest.mark.slow
 def test_undecided(here):
     result = gate(
         "mech:laplace", "--pair", "mech:pair", "--epsilon", 1, "--epsilon-of-interest", 1.01, *QUICK
@@ -173,6 +177,7 @@ def test_undecided(here):
     assert record_in(here / "reports/gate")["claims"][0]["verdict"] == "undecided"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "claim",
     [
@@ -189,12 +194,14 @@ def test_every_kind_of_claim(here, claim):
     assert result.exit_code == 0, result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", list(Relation))
 def test_relations_are_checked(here, relation):
     result = gate("mech:laplace", "--pair", "mech:pair", "--epsilon", 1, "--relation", relation, *QUICK)
     assert result.exit_code == (2 if relation == "add-remove" else 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("names", "pairs"),
     [
@@ -217,6 +224,7 @@ def test_pairs_by_name(here, names, pairs):
     assert all(name in claim["reading_text"] for name in names)
 
 
+@pytest.mark.slow
 def test_a_strategy_is_searched(here):
     (here / "strategies_here.py").write_text(
         "from hypothesis import strategies as st\n"
@@ -230,6 +238,7 @@ def test_a_strategy_is_searched(here):
     assert "is a strategy" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments", [["mech:one", "--per-call"], ["mech:Vault.mechanism"], ["mech:laplace", "--name", "my own"]]
 )
@@ -243,6 +252,7 @@ def test_mechanisms_by_name(here, arguments):
     assert without_times(here / "again") == without_times(here / "reports/gate")
 
 
+@pytest.mark.slow
 def test_a_program_with_randomness_of_its_own(here):
     (here / "own.py").write_text(
         textwrap.dedent(
@@ -364,6 +374,7 @@ def test_wrong_usage_is_exit_code_2(here, arguments):
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.slow
 def test_a_failure_leaves_the_earlier_report(here):
     arguments = ("--pair", "mech:pair", "--epsilon", 1, *QUICK)
     assert gate("mech:laplace", *arguments).exit_code == 0
@@ -379,6 +390,7 @@ def test_a_folder_of_somebody_else_is_left_alone(here):
     assert one_line(result.stderr)
 
 
+@pytest.mark.slow
 def test_the_command_that_repeats_an_audit_has_all_that_was_given(here):
     given = ["--epsilon", 1, "--relation", "replace-one", "--name", "x y", "--time-limit", 7, *QUICK]
     gate("mech:laplace", "--pair", "mech:pair", *given)
@@ -405,6 +417,7 @@ def test_help_tells_the_protocol_and_the_configuration():
         assert key in text or key.replace("_", "-") in text, key
 
 
+@pytest.mark.slow
 def test_an_estimate_asks_for_no_claim_and_prints_a_bound_a_pair(here):
     result = gate("mech:laplace", "--pair", "mech:pair", "--estimate", "--error-budget", 0.05, *QUICK)
     assert result.exit_code == 0, result.stderr
@@ -423,6 +436,7 @@ def test_an_estimate_gates_nothing(here, extra):
     assert extra[0] in result.stderr
 
 
+@pytest.mark.slow
 def test_a_pass_that_says_little_is_undecided_unless_the_bar_is_lowered(here):
     given = ["mech:laplace", "--pair", "mech:pair", "--epsilon", 1, *QUICK]
     assert gate(*given, "--multiple-of-interest", 1.1).exit_code == 3

@@ -36,6 +36,7 @@ def gate(*arguments):
     return CliRunner().invoke(main, ["gate", *map(str, arguments)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["one-run-f-dp", "one-run-dp", "clopper-pearson"])
 def test_a_violation_has_a_certificate_that_the_checker_accepts(here, method):
     write_csv(here / "s.csv", *scores(2.5))
@@ -58,6 +59,7 @@ def test_a_violation_has_a_certificate_that_the_checker_accepts(here, method):
     assert CliRunner().invoke(main, ["replay", "forged.json"]).exit_code != 0
 
 
+@pytest.mark.slow
 def test_npz_files_pass_and_are_undecided(here):
     values, coins = scores(0.0)
     np.savez(here / "s.npz", scores=values, coins=coins)
@@ -66,6 +68,7 @@ def test_npz_files_pass_and_are_undecided(here):
     assert gate("--canaries", "t.npz", *AT, "--out", "out", "--format", "json").exit_code == 3
 
 
+@pytest.mark.slow
 def test_a_configuration_splits_its_budget_over_canaries_too(here):
     write_csv(here / "s.csv", *scores(2.5))
     (here / "dpsco.toml").write_text(
@@ -119,6 +122,7 @@ def test_method_is_for_canaries(here):
     assert "--method is for --canaries" in result.output
 
 
+@pytest.mark.slow
 def test_a_test_of_ones_own_asserts_it(pytester):
     pytester.makepyfile(
         """

@@ -85,6 +85,7 @@ def claims_in(folder):
     return {f"{claim['id']}/{claim['reading']}": claim for claim in json.loads(text)["claims"]}
 
 
+@pytest.mark.slow
 def test_many_audits_in_one_report(here):
     result = gate("--config", "dpsco.toml")
     assert result.exit_code == 1, result.output
@@ -115,6 +116,7 @@ def test_the_budget_is_split_before_anything_is_loaded_or_drawn(here):
         plan(config, ["absent"])
 
 
+@pytest.mark.slow
 def test_the_command_line_may_set_what_the_whole_run_has(here):
     (here / "dpsco.toml").write_text("[gate]\n" + ONE + "epsilon = 1\nsamples = 200\n")
     result = gate("--config", "dpsco.toml", "--seed", 9, "--profile", "deep", "--error-budget", 0.5)
@@ -124,6 +126,7 @@ def test_the_command_line_may_set_what_the_whole_run_has(here):
     assert load_config(here / "dpsco.toml").profile is Profile.QUICK
 
 
+@pytest.mark.slow
 def test_a_violation_may_be_expected(here):
     text = (here / "dpsco.toml").read_text()
     (here / "dpsco.toml").write_text(text.replace("weight = 3", 'expect = "violated"'))

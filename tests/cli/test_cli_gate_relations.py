@@ -82,6 +82,7 @@ def test_a_relation_of_ones_own_is_taken_and_held_against_the_pair(folder, relat
         assert "--relation own_relations:by_user" in claim["reproduce"]
 
 
+@pytest.mark.slow
 def test_a_configuration_takes_a_predicate_and_what_draws_pairs(folder):
     (folder / "dpsco.toml").write_text(
         '[[gate.audit]]\nmechanism = "own_relations:first"\npair = "own_relations:drawn"\nepsilon = 1.0\n'
@@ -93,6 +94,7 @@ def test_a_configuration_takes_a_predicate_and_what_draws_pairs(folder):
     assert "tried, " in claim["summary"]
 
 
+@pytest.mark.slow
 def test_pairs_that_a_function_draws_are_searched_and_held_against_the_relation():
     def drawn(rng):
         d = rng.integers(0, 3, size=4).astype(float)

@@ -31,6 +31,7 @@ def selected(ids):
     return [part for name in ids for part in ("--select", name)]
 
 
+@pytest.mark.slow
 def test_the_table_and_exit_code_0():
     result = run(*selected(FAST), "--seed", "1")
     assert result.exit_code == 0, result.output
@@ -41,6 +42,7 @@ def test_the_table_and_exit_code_0():
     assert "seed 1" in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", ["laplace-2", "control-laplace"])
 def test_a_miss_and_a_false_alarm_have_exit_code_1(monkeypatch, broken):
     scale = 1.0 if broken == "laplace-2" else 0.5
@@ -72,6 +74,7 @@ def test_bad_usage_is_one_line_and_exit_code_2():
     assert "total=2.0" in result.stderr
 
 
+@pytest.mark.slow
 def test_the_quick_profile_judges_the_fast_ones(monkeypatch):
     chosen = tuple(dataclasses.replace(e, slow=e.id == "laplace-2") for e in faults.EXHIBITS if e.id in FAST)
     monkeypatch.setattr(faults, "EXHIBITS", chosen)
@@ -96,6 +99,7 @@ def test_the_list_judges_nothing(monkeypatch):
     ]
 
 
+@pytest.mark.slow
 def test_json_has_what_became_of_each():
     exhibits = json.loads(run(*selected(FAST), "--json").stdout)["exhibits"]
     assert [(one["id"], one["kind"], one["verdict"]) for one in exhibits] == [

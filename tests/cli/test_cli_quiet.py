@@ -78,6 +78,7 @@ def test_quiet_leaves_what_a_machine_reads():
     assert json.loads(run(*MUSEUM, "--quiet", "--json").stdout)["exhibits"][0]["verdict"] == "violated"
 
 
+@pytest.mark.slow
 def test_a_quiet_audit_writes_its_report_and_says_nothing(tmp_path):
     out = tmp_path / "out"
     chosen = ["--profile", "quick", "--select", "stopping-tail/text", "--no-store", "--format", "json"]

@@ -101,6 +101,7 @@ def three_thousand(tmp_path_factory):
     return file
 
 
+@pytest.mark.slow
 def test_the_noise_is_calibrated_for_the_whole_run_and_says_by_what(three_thousand):
     record = json.loads(run(three_thousand, TOTAL | {"--epsilon": "1", "--lipschitz": "2"}).stdout)
     assert 1.20 < record["sigma"] / 2 < 1.21  # where Theorem 5.3 promises nothing below 61
@@ -120,6 +121,7 @@ def test_the_noise_is_calibrated_for_the_whole_run_and_says_by_what(three_thousa
     assert record["step_size"] == pytest.approx(2.0**2 / 3000 / scale)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "points", "certified"),
     [
@@ -136,6 +138,7 @@ def test_the_points_of_the_calibration_are_the_most_that_the_run_can_use(large, 
     assert ("without a certificate" in record["calibrated_from"]) is not certified
 
 
+@pytest.mark.slow
 def test_the_noise_has_the_calibrated_deviation_whatever_sigma_means(large):
     variance, deviation = (
         json.loads(run(large, TOTAL | {"--noise": noise}).stdout)
@@ -159,6 +162,7 @@ def test_by_the_theorem_epsilon_and_delta_are_those_of_the_whole_run(large):
     assert 2e-6 / 3 + 2 * np.exp(-1000 / 16) <= 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "system"), [({}, "algorithm-1"), ({"--noise-from": "theorem"}, "algorithm-1-printed")]
 )
@@ -189,6 +193,7 @@ def test_outside_the_theorem_the_paper_claims_nothing(large, changes, says):
     assert says in claimed["reason"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes", [{"--batch-size": "5"}, {"--stopping": "all-points"}, {"--noise": "covariance-sigma"}]
 )
@@ -381,6 +386,7 @@ def test_long_points_are_clipped_to_the_stated_bound(tmp_path, loss, norm):
     np.testing.assert_allclose(long, clipped, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_certificate_goes_to_a_file_that_replays(large, tmp_path):
     out = tmp_path / "noise.json"
     result = run(large, TOTAL | {"--certificate": str(out)})
@@ -395,6 +401,7 @@ def test_the_certificate_goes_to_a_file_that_replays(large, tmp_path):
         assert "cannot be written, as there is none for such noise; leave it out" in result.stderr
 
 
+@pytest.mark.slow
 def test_noise_that_hides_everything_is_told_with_what_would_do(large):
     hidden = run(large, TOTAL | {"--epsilon": "1e-5"})
     assert hidden.exit_code == 0
@@ -422,6 +429,7 @@ def test_a_label_with_a_comma_is_advised_as_it_can_be_given(tmp_path):
     assert json.loads(given.stdout)["classes"] == json.loads(read.stdout)["classes"] == ["no", "yes, sure"]
 
 
+@pytest.mark.slow
 def test_the_record_goes_to_a_file_and_words_to_the_terminal(large, tmp_path):
     out = tmp_path / "model.json"
     result = run(large, TOTAL | {"--output": str(out)})

@@ -25,6 +25,7 @@ def run(*arguments):
 CALIBRATE = ("calibrate", "--n", 1000, "--epsilon", 0.5, "--delta", 1e-6)
 
 
+@pytest.mark.slow
 def test_calibrate_prints_json_and_its_certificate_replays(tmp_path):
     file = tmp_path / "certificate.json"
     result = run(*CALIBRATE, "--lipschitz", 2, "--batch-size", 10, "--certificate", file)
@@ -65,6 +66,7 @@ def test_several_epochs_say_that_they_have_no_certificate():
     )
 
 
+@pytest.mark.slow
 def test_account_in_words_and_as_json():
     text = run("account", "--n", 10_000, "--sigma", 300)
     assert text.exit_code == 0
@@ -100,6 +102,7 @@ def test_account_in_words_and_as_json():
     assert record["delta_at_epsilon"]["lower_output_alone"] is None  # of one epoch alone
 
 
+@pytest.mark.slow
 def test_the_theorems_promise():
     """Its own schedule's σ has its own promise; outside its range there is none."""
     n, epsilon = 10_000, 0.004
@@ -121,6 +124,7 @@ def test_the_theorems_promise():
         assert account(WholeRun(n=1000, sigma=300.0, **options), delta=0.5).epsilon_theorem is None
 
 
+@pytest.mark.slow
 def test_the_picture(tmp_path):
     first, second = tmp_path / "a.svg", tmp_path / "b.svg"
     # Where all points are used each bound is that of one Gaussian step, and takes no time; docs/figures has another.

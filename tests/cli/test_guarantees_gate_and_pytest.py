@@ -85,6 +85,7 @@ def gate(folder, text, *options):
     return CliRunner().invoke(main, ["gate", "--config", "dpsco.toml", "--format", "json", *options])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_judged_here")
 def test_a_gate_judges_guarantees_and_an_optimiser_on_one_budget(folder):
     text = f"""
@@ -138,6 +139,7 @@ def test_an_optimiser_is_a_guarantee_with_its_claims_as_arguments():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_judged_here")
 def test_the_command_line_gates_an_optimiser_and_says_how_to_repeat_it(folder):
     options = ["--optimiser", "--losses", "Linear", "--risk", "own_guarantees:risk", "--sizes", "50"]
@@ -154,6 +156,7 @@ def test_the_command_line_gates_an_optimiser_and_says_how_to_repeat_it(folder):
     assert again.exit_code == 3, again.output
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_judged_here")
 def test_a_violation_is_exit_code_1_and_what_is_undecided_3(folder):
     wrong = """
@@ -234,6 +237,7 @@ def test_no_guarantee(assert_guarantee):
 """
 
 
+@pytest.mark.slow
 def test_a_suite_asserts_guarantees_on_the_budget_of_its_session(folder, pytester):
     pytester.makepyfile(own_guarantees=MODULE, test_own=SUITE)
     result = pytester.runpytest_inprocess("-rA", "--dpsco-report=out", "-p", "no:cacheprovider")
@@ -255,6 +259,7 @@ def test_a_suite_asserts_guarantees_on_the_budget_of_its_session(folder, pyteste
     assert record["error_budget"]["spent"] <= 4 * 1e-6 / 7 / 2 * (1 + 1e-12)
 
 
+@pytest.mark.slow
 def test_a_result_travels_without_the_way_to_repeat_it():
     result = mean_at_most(lambda size, rng: rng.random(size), 0.5, low=0, high=1, samples=500)
     there = pickle.loads(pickle.dumps(result))  # noqa: S301  our own

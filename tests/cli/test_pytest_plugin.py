@@ -173,6 +173,7 @@ def pytest_unconfigure():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("xdist", [("-n", "0"), ("-p", "no:xdist")], ids=["xdist", "no-xdist"])
 def test_a_suite_without_audits_sees_nothing_of_the_plugin(tmp_path, xdist):
     write(tmp_path, "def test_nothing(): pass\n", CONFTEST)
@@ -194,6 +195,7 @@ def test_a_suite_without_audits_sees_nothing_of_the_plugin(tmp_path, xdist):
     assert "differential privacy" not in session.out
 
 
+@pytest.mark.slow
 def test_the_options_and_the_fixture_explain_themselves(suite):
     run = suite("")
     text = run("--help").out
@@ -274,6 +276,7 @@ def test_the_readme_names_every_option():
         assert f"`dpsco_{name.replace('-', '_')}`" in section
 
 
+@pytest.mark.slow
 def test_missing_and_equal_data_sets_are_bad_input(suite):
     session = suite(
         HEAD

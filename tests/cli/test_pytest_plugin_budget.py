@@ -20,6 +20,7 @@ from plugin_sessions import GOOD_AND_BAD, results, run_as_a_user, write
 pytest_plugins = ["pytester"]
 
 
+@pytest.mark.slow
 @given(
     total=st.floats(1e-280, 1.0, exclude_min=True, exclude_max=True),
     tests=st.integers(1, 10_000),

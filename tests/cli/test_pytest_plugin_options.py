@@ -51,6 +51,7 @@ def test_a_bad_option_is_one_line(suite):
     )
 
 
+@pytest.mark.slow
 def test_options_come_before_ini_values_and_these_before_defaults(pytester):
     assert read_settings(pytester.parseconfig()).samples == 10_000
     pytester.makeini(

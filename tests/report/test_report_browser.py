@@ -121,6 +121,7 @@ def pages(browse):
     return printed
 
 
+@pytest.mark.slow
 def test_a_browser_draws_the_figures_under_the_page_s_own_policy(in_browser, nasty):
     page = render(nasty)
     drawings = re.findall(r'data-drawing="([^"]*)"', page)
@@ -131,6 +132,7 @@ def test_a_browser_draws_the_figures_under_the_page_s_own_policy(in_browser, nas
     assert 'role="img"' not in in_browser(spoiled)
 
 
+@pytest.mark.slow
 def test_a_browser_filters_the_readings(in_browser, plain):
     wanted = next(f for f in plain.claims if f.verdict is Verdict.REFUTED)
     ask = (

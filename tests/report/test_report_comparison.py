@@ -223,6 +223,7 @@ def test_a_violation_is_in_the_headline():
     assert words.headline(record).endswith("violated: Ours")
 
 
+@pytest.mark.slow
 def test_every_format_shows_it(shown):
     files = render_all(shown, ["html", "markdown", "figures", "json"])
     page, report = files["index.html"].decode(), files["report.md"].decode()

@@ -50,6 +50,7 @@ def test_the_same_plot_gives_the_same_bytes(request, kind):
     assert drawn_afresh(make("other")) != first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["make_line_plot", "make_map_plot", "make_panel_plot"])
 def test_a_file_stands_by_itself(request, kind, nasty_text):
     text = standalone(request.getfixturevalue(kind)(nasty_text)).decode()
@@ -67,6 +68,7 @@ def test_a_file_stands_by_itself(request, kind, nasty_text):
     assert root.find(f".//{SVG}tspan") is None
 
 
+@pytest.mark.slow
 def test_figures_in_one_page_share_no_id(make_line_plot, make_map_plot):
     first, second = inline(make_line_plot(), prefix="f0-"), inline(make_map_plot(), prefix="f1-")
     assert not set(ids(first)) & set(ids(second))
@@ -147,6 +149,7 @@ def test_the_legend_has_two_columns_where_the_names_are_short(make_line_plot, na
     assert legend._ncols == columns
 
 
+@pytest.mark.slow
 def test_the_border_runs_where_the_claim_turns(make_map_plot):
     panel = MapPanel(title="p", x=(1.0, 3.0), y=(1.0, 3.0), values=((0.5, 2.0), (1.0, None)))
     plot = msgspec.structs.replace(
@@ -163,6 +166,7 @@ def test_the_border_runs_where_the_claim_turns(make_map_plot):
     assert {t.get_text() for t in axes.texts} == {"holds", "fails"}
 
 
+@pytest.mark.slow
 def test_a_map_says_in_words_where_it_fails(make_map_plot):
     def said(values):
         panel = MapPanel(title="p", x=(1.0, 2.0, 4.0), y=(1.0, 2.0), values=values)
@@ -188,6 +192,7 @@ def test_small_regions_get_a_mark(make_map_plot):
     assert sorted(t.get_text() for t in axes.texts) == ["holds", "×"]
 
 
+@pytest.mark.slow
 def test_the_notes_of_a_map_stand_below_its_scale_and_inside_the_figure(make_map_plot):
     panel = MapPanel(title="p", x=(-1.0, 1.0, 4.0), y=(1.0, 2.0), values=((1.0, 0.5, None), (1.0, 2.0, 3.0)))
     with house_style():
@@ -306,6 +311,7 @@ def test_any_map_can_be_drawn_without_a_warning(make_map_plot, panels, x_scale, 
     parsed(standalone(plot))
 
 
+@pytest.mark.slow
 def test_long_texts_are_cut_and_the_figure_stays_in_shape(make_line_plot):
     root = parsed(standalone(make_line_plot("long words " * 100)))
     _, _, width, height = map(float, root.get("viewBox").split())
@@ -313,6 +319,7 @@ def test_long_texts_are_cut_and_the_figure_stays_in_shape(make_line_plot):
     assert height < 420
 
 
+@pytest.mark.slow
 def test_the_format_writes_one_file_a_plot(nasty):
     files = FiguresReport().render(nasty, beside=frozenset())
     assert tuple(files) == FiguresReport().filenames(nasty)

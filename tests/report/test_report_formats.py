@@ -138,6 +138,7 @@ def test_paths_outside_and_paths_taken_are_refused(plain, path):
             render_all(plain, formats, extra_files=extra)
 
 
+@pytest.mark.slow
 def test_the_libraries_of_a_format_are_imported_when_it_is_asked_for():
     code = """
 import sys, dpsco_verify.reporting

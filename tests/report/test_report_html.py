@@ -116,6 +116,7 @@ def plain_page(plain):
     return Page(render(plain))
 
 
+@pytest.mark.slow
 def test_the_page_is_sound_whatever_the_texts(nasty_page, plain_page):
     assert nasty_page.faults == []
     assert plain_page.faults == []
@@ -222,6 +223,7 @@ def test_all_digits_of_a_number_that_the_record_has_are_in_the_page(make_record,
     assert '<span title="0.123456789">0.12346</span>' in page
 
 
+@pytest.mark.slow
 def test_links_lead_to_files_that_are_there_and_nowhere_else(nasty, nasty_page):
     outside = {link for link in nasty_page.links if not link.startswith("#")}
     assert outside == {"data:,", "results.json", "certificates/tail-all-points.json"}

@@ -33,6 +33,7 @@ def shown(text):
     )
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_escaped_text_is_shown_as_it_is(text):
     tokens = list(flat("x " + escape(text) + " x"))
@@ -51,12 +52,14 @@ def test_a_paragraph_is_a_paragraph_and_a_quotation_a_quotation(text):
         assert "".join(parts) == "\n".join(lines)
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_code_is_shown_as_it_is(text):
     spans = [t.content for t in flat(f"x {code(text)} x") if t.type == "code_inline"]
     assert [s.strip() for s in spans] == [one_line(text).strip()]
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.text(), st.text(), st.text()), min_size=1, max_size=4))
 def test_a_table_keeps_its_cells(rows):
     made = table(("a|b", "c", "d"), [(escape(x), code(y), escape(z)) for x, y, z in rows], right=(True,))
@@ -71,6 +74,7 @@ def test_what_is_not_escaped_is_seen():
     assert len([t for t in PARSER.parse("| a | b |\n| --- | --- |\n| x|y | z |") if t.type == "td_open"]) == 2
 
 
+@pytest.mark.slow
 def test_no_text_becomes_markup(nasty):
     text = render(nasty, FiguresReport().filenames(nasty))
     tokens = list(flat(text))
@@ -97,6 +101,7 @@ def test_every_table_is_whole(nasty):
     assert all(len(set(widths)) == 1 for widths in rows.values())
 
 
+@pytest.mark.slow
 def test_the_content_is_that_of_the_page(plain, nasty):
     words = shown(render(plain))
     for part in (

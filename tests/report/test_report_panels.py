@@ -36,6 +36,7 @@ def test_every_system_is_in_one_family_or_in_every_panel():
     assert sorted(shown) == sorted(SYSTEMS)
 
 
+@pytest.mark.slow
 def test_every_panel_has_the_same_axes_and_its_own_names(make_panel_plot):
     plot = make_panel_plot()
     panels, foot = drawn(plot)
@@ -48,6 +49,7 @@ def test_every_panel_has_the_same_axes_and_its_own_names(make_panel_plot):
     assert names(foot) == [f"{series.name} (in every panel)" for series in plot.references]
 
 
+@pytest.mark.slow
 def test_the_axes_show_every_point_of_the_panels_and_a_reference_may_leave_them(make_panel_plot):
     plot = make_panel_plot()
     (first, *_), foot = drawn(plot)
@@ -89,6 +91,7 @@ def ticks(axis):
     return [label.get_text() for label in axis.get_ticklabels()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ends", "expected"),
     [
@@ -107,6 +110,7 @@ def test_a_logarithmic_axis_has_few_ticks_in_plain_words(make_panel_plot, ends, 
     assert ticks(axes.yaxis) == expected
 
 
+@pytest.mark.slow
 def test_labels_that_would_touch_are_left_out(make_panel_plot):
     plot = make_panel_plot()
     (axes, *_), _ = drawn(plot)

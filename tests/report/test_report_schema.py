@@ -32,6 +32,7 @@ def test_the_schema_names_its_dialect():
     assert results_schema()["$schema"] == "https://json-schema.org/draft/2020-12/schema"
 
 
+@pytest.mark.slow
 def test_results_are_valid(validator, plain, nasty):
     for record in (plain, nasty):
         validator.validate(json.loads(encode(record)))
