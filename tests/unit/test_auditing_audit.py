@@ -162,7 +162,7 @@ def test_a_strategy_is_searched_for_the_worst_pair():
         lambda dataset, size, rng: np.sum(np.clip(dataset, 0, 1)) + rng.laplace(size=size),
         pairs=strategy,
         epsilon=1.0,
-        pair_examples=30,
+        pair_examples=12,
     )
     assert bounded.verdict is not AuditVerdict.VIOLATED
 

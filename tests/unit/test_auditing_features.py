@@ -68,7 +68,9 @@ LEAKS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", LEAKS)
+@pytest.mark.parametrize(
+    "words", [one if k % 2 == 0 else pytest.param(one, marks=pytest.mark.long) for k, one in enumerate(LEAKS)]
+)
 def test_a_leak_is_found_and_the_features_that_see_it_hold_it(words):
     result = audit(LEAKS[words], 0, 1, epsilon=0.5, samples=4000)
     assert result.verdict == "violated"

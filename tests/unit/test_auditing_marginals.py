@@ -111,4 +111,11 @@ def test_prefix_sums_break_a_claim_that_their_entries_hide():
         return np.cumsum(data + rng.laplace(scale=10.0, size=(size, 10)), axis=1)
 
     assert audit(mechanism, 0.0, 1.0, epsilon=0.3, samples=50_000).verdict == "violated"
+
+
+@pytest.mark.long
+def test_prefix_sums_bound_epsilon_as_their_entries_do_not():
+    def mechanism(data, size, rng):
+        return np.cumsum(data + rng.laplace(scale=10.0, size=(size, 10)), axis=1)
+
     assert 0.4 < epsilon_lower_bound(mechanism, (0.0, 1.0), alpha=0.01, samples=100_000) <= 1.0

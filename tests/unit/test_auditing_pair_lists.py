@@ -17,7 +17,7 @@ def laplace(data, size, rng):
 TEN = [(0.0, 0.1 * k) for k in range(1, 11)]
 
 
-@pytest.mark.parametrize("place", [0, 9])
+@pytest.mark.parametrize("place", [pytest.param(0, marks=pytest.mark.long), 9])
 def test_a_list_costs_little_more_than_its_worst_pair(place):
     # Nine pairs keep the claim of 0.5, and used to take all their samples: nine times 100,000.
     right = [(0.0, 0.04 * k) for k in range(1, 10)]

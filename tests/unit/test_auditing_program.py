@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsco_verify.auditing import AuditVerdict, MechanismError, audit, program
@@ -185,7 +185,6 @@ def as_read(value):
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-@settings(max_examples=settings.default.max_examples // 2)
 @given(value=st.recursive(_leaves, lambda inner: st.lists(inner, max_size=4), max_leaves=20))
 def test_what_goes_out_comes_back(value):
     """A data set that is sent and echoed is the same output, but for numbers, which are doubles, and names of them."""

@@ -99,7 +99,10 @@ def test_a_level_below_delta_shows_nothing_and_says_why():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", list(Method))
+@pytest.mark.parametrize(
+    "method",
+    [pytest.param(one, marks=[pytest.mark.long] * (one is Method.CLOPPER_PEARSON)) for one in Method],
+)
 def test_constant_scores_and_tiny_groups_show_nothing(method):
     for inside, outside in ((ONE, ONE[:480]), (ONE[:1], ONE[:1]), (np.array([2.0]), np.array([1.0]))):
         result = audit_canaries(inside, outside, epsilon=0.1, method=method)

@@ -306,7 +306,9 @@ def same_number(a, b):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", CERTIFICATES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=[pytest.mark.long] * (one == "whole-run")) for one in CERTIFICATES]
+)
 def test_every_field_tampered_with_is_rejected(name):
     tree = as_tree(name)
     tried = 0

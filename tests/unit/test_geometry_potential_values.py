@@ -221,7 +221,12 @@ def test_euclidean_projections_are_the_sets_own():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "convex_set",
-    [Box([-2.0], [-1.0]), HalfSpace([1.0], -1.0), L2Ball([-3.0], 1.0), AffineSubspace([[1.0]], [-1.0])],
+    [
+        Box([-2.0], [-1.0]),
+        HalfSpace([1.0], -1.0),
+        L2Ball([-3.0], 1.0),
+        pytest.param(AffineSubspace([[1.0]], [-1.0]), marks=pytest.mark.long),
+    ],
     ids=repr,
 )
 def test_sets_off_the_orthant_have_no_entropic_minimiser(convex_set):

@@ -258,7 +258,7 @@ def test_a_query_is_misjudged_by_quadrature(x):
 @pytest.mark.parametrize(
     ("threshold", "query", "moved"), [(2, 4, 2), (2, 2, 2), (2, 2, 1), (Fraction(19, 10), Fraction(19, 5), 2)]
 )
-@pytest.mark.parametrize("k", [3, 12])
+@pytest.mark.parametrize("k", [3, pytest.param(12, marks=pytest.mark.long)])
 def test_a_streams_probabilities_are_bounded_on_the_right_side(threshold, query, moved, k):
     epsilon = Fraction(1, 2)
     t, q = float(threshold / epsilon), float(query / epsilon)

@@ -95,7 +95,7 @@ def test_the_laws_are_the_mechanisms(name):
         assert (np.abs(seen - masses) <= np.sqrt(2.0 * masses * (1.0 - masses) * far) + far).all()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_half_of_epsilon_is_within_reach_of_eleven_of_fifteen_at_a_million_and_of_one_at_ten_thousand():
     few, many = (
         [most_power(LAWS[name](), 0.5 * CASES[name].true, n, 1e-6) for name in LAWS]

@@ -49,8 +49,14 @@ def two_steps(g, h, sigma, axis):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sigma", [0.7, 2.0, 5.0])
-@pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.5])
+@pytest.mark.parametrize(
+    ("sigma", "epsilon"),
+    [
+        pytest.param(sigma, epsilon, marks=[pytest.mark.long] * ((i + j) % 3 > 0))
+        for i, sigma in enumerate([0.7, 2.0, 5.0])
+        for j, epsilon in enumerate([0.05, 0.5, 1.5])
+    ],
+)
 def test_the_true_curve_of_two_iterations_lies_between_the_bounds(sigma, epsilon):
     axis = np.linspace(-1 - 9 * sigma, 1 + 9 * sigma, 1201)
     cell = (axis[1] - axis[0]) ** 2

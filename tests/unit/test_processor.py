@@ -54,8 +54,13 @@ if len(levels()) > 1:
     SWITCHES["numpy dispatches on nothing"] = {_name: next(iter(levels().values()))[_name]}
 
 
+NUMBA = "numba compiles for another"
+BY_DAY = [what if what == NUMBA else pytest.param(what, marks=pytest.mark.long) for what in SWITCHES]
+"""That numpy dispatches on less is seen at the levels as well."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("what", SWITCHES)
+@pytest.mark.parametrize("what", BY_DAY)
 def test_the_store_has_other_keys_on_another_kind_of_processor(what):
     here, other = seen(), seen(**SWITCHES[what])
     assert here["processor"] == processor()
@@ -64,13 +69,20 @@ def test_the_store_has_other_keys_on_another_kind_of_processor(what):
         assert here[name] != other[name]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("what", BY_DAY)
+def test_what_numba_compiles_for_is_what_it_says(what):
+    found = seen(**SWITCHES[what])
+    assert found["processor as numba says"] == found["processor"]
+
+
+@pytest.mark.slow
 def test_numba_need_not_be_loaded_to_know_what_it_compiles_for():
-    for switches in ({}, *SWITCHES.values()):
-        found = seen(**switches)
-        assert found["processor as numba says"] == found["processor"]
+    found = seen()
+    assert found["processor as numba says"] == found["processor"]
     if not _NUMBA_SWITCHES & os.environ.keys():
         assert not seen()["numba is loaded"]
-    assert seen(**SWITCHES["numba compiles for another"])["numba is loaded"]
+    assert seen(**SWITCHES[NUMBA])["numba is loaded"]
 
 
 def test_a_library_that_another_package_loads_changes_nothing(monkeypatch):
