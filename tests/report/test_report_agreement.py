@@ -240,8 +240,8 @@ def test_the_command(record, tmp_path, capsys):
         assert main(wrong) == 2
 
 
-CLAIMS = ["regret-osmd", "duality", "stopping-tail/text", "single-step/zero-out"]
-MORE = ["minibatch-sgd-privacy", "single-step", "stopping-tail"]
+CLAIMS = ["duality", "stopping-tail/text"]
+MORE = ["regret-osmd", "minibatch-sgd-privacy", "single-step", "stopping-tail"]
 COMPARE = "compare --problem breast-cancer-logistic --n 50 --n 100 --n 200 --runs 4 --format json"
 EACH = """
 import sys

@@ -90,7 +90,9 @@ def in_browser(browse):
     return lambda page, *options: browse(page, "--dump-dom", *options)[0]
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["light", "dark"])
+@pytest.fixture(
+    scope="module", params=[False, pytest.param(True, marks=pytest.mark.long)], ids=["light", "dark"]
+)
 def measured(request, in_browser, plain):
     """What is seen of a page, by its name and width, each in a frame: a window is never narrower than 500."""
     page = render(plain)
@@ -126,7 +128,11 @@ def test_a_browser_draws_the_figures_under_the_page_s_own_policy(in_browser, nas
     page = render(nasty)
     drawings = re.findall(r'data-drawing="([^"]*)"', page)
     assert in_browser(page).count('role="img"') == len(drawings) > 0
-    # A script that was changed does not run.
+
+
+@pytest.mark.long
+def test_a_script_that_was_changed_does_not_run(in_browser, nasty):
+    page = render(nasty)
     spoiled = page.replace('"use strict";', '"use strict"; ', 1)
     assert spoiled != page
     assert 'role="img"' not in in_browser(spoiled)
@@ -170,7 +176,14 @@ def test_all_readings_are_printed_whatever_the_filter_hides(pages, plain):
     hidden = with_script(render(plain), 'bar.querySelector("input").value = "no such words"; filter();')
     whole = pages(opened(render(plain)))
     assert pages(hidden) == whole
-    assert pages(hidden.replace("@media screen { .away", "@media all { .away")) < whole
+
+
+@pytest.mark.long
+def test_readings_that_the_filter_hid_on_paper_too_would_be_missed(pages, plain):
+    hidden = with_script(render(plain), 'bar.querySelector("input").value = "no such words"; filter();')
+    everywhere = hidden.replace("@media screen { .away", "@media all { .away")
+    assert everywhere != hidden
+    assert pages(everywhere) < pages(hidden)
 
 
 def _all(finding):
