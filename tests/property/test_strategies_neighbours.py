@@ -22,6 +22,7 @@ from dpsco_verify.strategies import (
     neighbouring_lists,
     neighbouring_tables,
     neighbours_of,
+    special_values,
 )
 from dpsco_verify.strategies.edits import replaced
 
@@ -244,6 +245,20 @@ def test_what_makes_no_pairs_is_refused(make, said):
 def test_a_row_replaces_one_of_its_own_kind_only(source):
     with pytest.raises(Unsatisfiable):
         simplest(st.builds(replaced, st.just(np.zeros((2, 2))), st.just(0), st.just(source), st.just(0)))
+
+
+def test_special_values_are_those_at_which_mechanisms_go_wrong():
+    assert special_values(np.dtype("i1")) == [0, 1, -1, 127, -128]
+    assert special_values(np.dtype("u1"), [254.6]) == [0, 1, 255, 254, 253]
+    found = special_values(np.dtype("f8"), [0.5])
+    below, above = np.nextafter(0.5, [-1, 1])
+    assert [x for x in found if not np.isnan(x)] == [
+        *(0.0, 1.0, -1.0, np.inf, -np.inf, -0.0, np.finfo(float).max, np.finfo(float).min, 5e-324),
+        *(0.5, below, above),
+    ]
+    assert np.isnan(found).sum() == 1
+    assert [bool(np.signbit(x)) for x in found if x == 0.0] == [False, True]
+    assert special_values(np.dtype("U3")) == []
 
 
 def test_records_of_one_value_have_no_replacement():

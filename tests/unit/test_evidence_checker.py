@@ -20,6 +20,7 @@ from dpsco_verify.evidence.checker import (
     Evidence,
     Kinds,
     MeanEvidence,
+    Rational,
     Rejected,
     Shows,
     Unreadable,
@@ -27,6 +28,7 @@ from dpsco_verify.evidence.checker import (
     Witness,
     ball,
     concentrated,
+    evaluate,
     issue,
 )
 from dpsco_verify.ledger.installed import installed_ledger
@@ -601,3 +603,14 @@ def test_what_a_concentrated_claim_implies_is_what_the_exact_conversion_says(rho
         assert implies({}, Fraction(epsilon), Fraction(delta) * (1 + Fraction(1, 2**50))), epsilon
         assert not implies({}, Fraction(epsilon), Fraction(delta) * Fraction(999, 1000)), epsilon
     assert tried > 2
+
+
+def test_a_number_in_a_certificate_has_at_most_400_characters():
+    assert msgspec.convert("1" * 400, Rational) == "1" * 400
+    with pytest.raises(msgspec.ValidationError, match="400"):
+        msgspec.convert("1" * 401, Rational)
+
+
+def test_a_bound_that_is_not_seen_is_told_without_its_radius():
+    with pytest.raises(Rejected, match=r"^2 x is not seen to be above exp\(x\) - 1 below [0-9.]+$"):
+        evaluate(ExpLinear(factor="2", end="63/50"), "exp-linear", "literal")

@@ -205,6 +205,30 @@ def test_bad_functions_are_one_sentence(said):
     assert "; " in str(error.value)
 
 
+@pytest.mark.parametrize("name", [None, "mine"])
+def test_a_result_has_the_name_of_its_function_unless_another_is_given(name):
+    def own(size, rng):
+        return rng.random(size)
+
+    def other(size, rng):
+        return rng.random(size)
+
+    def at(case, size, rng):
+        return rng.random(size)
+
+    few = {"samples": 200, "name": name}
+    results = (
+        mean_at_most(own, 0.9, low=0, high=1, **few),
+        tail_at_most(own, 0.9, 0.9, **few),
+        quantile_at_most(own, 0.5, 0.9, **few),
+        equal_law(own, other, **few),
+        rate(at, [10, 20], 1.0, high=1.0, **few),
+        ratio_at_most(at, {1: 1.0}, 0.9, high=1.0, **few),
+    )
+    names = [result.name.rpartition(".")[2] for result in results]
+    assert names == ([name] * 6 if name else ["own", "own", "own", "own and other", "at", "at"])
+
+
 def test_bad_arguments_are_refused():
     for match, call in {
         "do not say one thing": lambda: mean_at_most(uniform, 0.5),

@@ -95,6 +95,15 @@ def test_every_system_runs_on_every_loss_that_meets_its_conditions(system, loss)
     assert (bound is None) == (not system.is_private)
 
 
+@pytest.mark.parametrize("system", ALL, ids=id_of)
+def test_the_rounding_that_is_allowed_for_is_that_of_a_sum(system):
+    """A sum of n gradients of length L at most is off by up to n − 1 roundings of nL."""
+    task, n = task_of(Linear()), 40
+    sums = [each for each in system.sensitivities(task, n, BUDGET) if each.what.startswith("sum of")]
+    assert all(each.rounding >= (n - 1) * 2.0**-53 * n * task.lipschitz for each in sums)
+    assert bool(sums) == isinstance(system, ObjectivePerturbation)
+
+
 @pytest.mark.parametrize(
     ("system", "loss"),
     [

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from dpsco_verify.algorithm import Averaging, private_sgd
+from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import Verdict
 from dpsco_verify.inference.bets import bet_fractions, depth_for_range, log_wealth_error
 from dpsco_verify.papers.arora2020.azuma_step import statement as azuma
@@ -25,6 +26,7 @@ from dpsco_verify.papers.arora2020.regret.certificates import (
     RegretDriftViolation,
     RegretVarianceViolation,
 )
+from dpsco_verify.papers.arora2020.stopping_mean import statement as stopping_mean
 from dpsco_verify.papers.arora2020.stopping_tail import law as stopping_law
 from dpsco_verify.papers.arora2020.stopping_tail import statement as stopping_tail
 from dpsco_verify.papers.arora2020.tail_integral import statement as tail_integral
@@ -278,3 +280,15 @@ def test_exact_tails_are_judged_by_the_slowest_and_shown_at_the_first_that_fails
     proven = tail_integral._judge_tails([holds])
     assert (proven.verdict, proven.sharpness[0].needed) == (Verdict.CERTIFIED, 8.0)
     assert proven.sharpness[0].holds_with == pytest.approx(float(1 / tail_integral.sharpest_rate()), rel=1e-9)
+
+
+@pytest.mark.parametrize("profile", list(Profile))
+def test_the_table_of_means_ends_with_the_largest_n(profile):
+    largest = stopping_mean._LARGEST[profile]
+    exact = {n: Fraction(n, n + 1) for n in range(16, largest + 1)}
+    rows = stopping_mean._table(stopping_mean.Means(exact=exact, doubling=(), disagreement=None)).rows
+    assert [row[0] for row in rows[:4]] == [16, 17, 18, 19]
+    assert rows[-1][0] == largest
+    assert {32, 64} < {row[0] for row in rows}
+    for n, mean, share in rows:
+        assert (mean, share) == pytest.approx((n * n / (n + 1), n / (n + 1)))
