@@ -62,10 +62,13 @@ def _judged_here(monkeypatch, tmp_path_factory):
 
 @pytest.fixture
 def suite(pytester):
-    """Write a test file and return what runs pytest on it, in this process: that saves the heavy imports."""
+    """Write a test file and return what runs pytest on it, in this process: that saves the heavy imports.
 
-    def prepare(text, conftest=""):
-        write(pytester.path, text, conftest)
+    With ``process="same"`` its audits run in this process too, which saves a copy of it for each.
+    """
+
+    def prepare(text, conftest="", process="own"):
+        write(pytester.path, text, conftest, process)
 
         def run(*arguments):
             result = pytester.runpytest_inprocess(*OPTIONS, *arguments, no_reraise_ctrlc=True)

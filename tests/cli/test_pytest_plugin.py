@@ -47,7 +47,7 @@ def test_a_good_mechanism_passes_and_a_bad_one_fails_with_its_witness(suite):
 
 @pytest.mark.slow
 def test_the_command_in_the_message_repeats_the_audit(suite):
-    run = suite(GOOD_AND_BAD)
+    run = suite(GOOD_AND_BAD, process="same")
     first = run("--dpsco-seed=5")
     command = shlex.split(re.search(r"repeat +(pytest .*)", first.out)[1])
     assert command[0] == "pytest"
@@ -65,7 +65,7 @@ def test_the_command_in_the_message_repeats_the_audit(suite):
 
 @pytest.mark.slow
 def test_the_command_is_right_from_another_folder(suite, pytester, monkeypatch):
-    run = suite("")
+    run = suite("", process="same")
     pytester.path.joinpath("test it.py").write_text(GOOD_AND_BAD)
     monkeypatch.chdir(pytester.mkdir("below"))
     first = run("../test it.py", "-k", "bad")
@@ -257,7 +257,7 @@ def from_readme():
 def test_the_example_of_the_readme_passes_and_fails_as_shown(suite, pytester):
     test, shown = from_readme()
     assert len([line for line in test.splitlines() if line]) <= 10
-    run, file = suite(""), pytester.path / "test_count.py"
+    run, file = suite("", process="same"), pytester.path / "test_count.py"
     file.write_text(test)
     passing = run()
     assert passing.code == 0, passing.out

@@ -54,7 +54,7 @@ def test_levels_and_seeds_depend_on_neither_order_nor_process_nor_selection(
     run = suite(GOOD_AND_BAD)
     plain = run("-rA", budget, "--dpsco-report=plain")
     some = run("-rA", budget, "-k", "twice")
-    reverse = suite(GOOD_AND_BAD, backwards)("-rA", "-p", "no:xdist", budget)
+    reverse = suite(GOOD_AND_BAD, backwards, process="same")("-rA", "-p", "no:xdist", budget)
     spread = run("-rA", "-n", workers, "--dist", "loadgroup", budget, "--dpsco-report=out/privacy")
     # four tests use the fixture; the fifth does not, and the one that fails prints nothing
     assert sorted(plain.levels()) == [5e-7, 5e-7, 1e-6, 1e-6, 1e-6]

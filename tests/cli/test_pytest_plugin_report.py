@@ -22,7 +22,7 @@ pytest_plugins = ["pytester"]
 
 @pytest.mark.slow
 def test_the_report_holds_all_audits_and_the_budget(suite, pytester):
-    session = suite(GOOD_AND_BAD)("--dpsco-error-budget=8e-6", "--dpsco-report=out/privacy")
+    session = suite(GOOD_AND_BAD, process="same")("--dpsco-error-budget=8e-6", "--dpsco-report=out/privacy")
     out = pytester.path / "out" / "privacy"
     assert "report: out/privacy/index.html" in session.out
     record = results(out)

@@ -86,10 +86,10 @@ def run_as_a_user(folder, *arguments):
     return Session(done.returncode, done.stdout, done.stderr)
 
 
-def write(folder, text, conftest=""):
+def write(folder, text, conftest="", process="own"):
     (folder / "test_it.py").write_text(text)
     (folder / "conftest.py").write_text(conftest)
-    (folder / "pytest.ini").write_text("[pytest]\n")
+    (folder / "pytest.ini").write_text(f"[pytest]\ndpsco_process = {process}\n")
 
 
 def results(folder):
