@@ -100,18 +100,18 @@ def _report(
 ) -> None:
     told = []
     for epsilon in epsilons:
-        told += [f"ε = {epsilon:g}, δ = {DELTA:g}", scores.table(found["scores"], data, FITTERS, epsilon)]
+        told += [f"## ε = {epsilon:g}, δ = {DELTA:g}", scores.table(found["scores"], data, FITTERS, epsilon)]
     others = scores.table(found["scores"], _of_other_losses(data), OTHER_LOSSES, other_at)
-    told += [f"other losses, ε = {other_at:g}, δ = {DELTA:g}", others]
+    told += [f"## Other losses, ε = {other_at:g}, δ = {DELTA:g}", others]
     beyond = scores.difference(
         [f for f in found["scores"] if f["loss"] in {"logistic", "huber"}], "estimator", "DP-SGD"
     )
     told += [
-        "estimator less DP-SGD, where the mean is beyond its 95 % interval: "
-        + ("; ".join(f"{p}, ε = {e:g}: {m:+.3f} ± {h:.3f}" for p, e, m, h in beyond) or "nowhere")
+        "## The estimator less DP-SGD, where the mean difference is beyond its 95 % interval",
+        "; ".join(f"{p}, ε = {e:g}: {m:+.4f} ± {h:.4f}" for p, e, m, h in beyond) or "nowhere",
     ]
     if found["audits"]:
-        told += ["audits: the least ε that would have been found", audits.table(found["audits"], epsilons)]
+        told += ["## Audits: the least ε that would have been found", audits.table(found["audits"], epsilons)]
     print("\n" + "\n\n".join(told))  # noqa: T201  a benchmark prints
 
 
