@@ -27,7 +27,7 @@ _UNSEEN = 0.1
 """The part of the outputs, at most, that may be texts of which nothing is seen."""
 _MOST_READ = 20_000
 _SHARED = 0.05
-"""The part of the values, at most, that both data sets have."""
+"""The part, at most, of the values that both data sets would have if theirs were the same, of those seen on each."""
 
 
 def repeats(first: Outputs, second: Outputs) -> str | None:
@@ -35,12 +35,13 @@ def repeats(first: Outputs, second: Outputs) -> str | None:
     # Sorted by hand: numpy finds unique values by hashing, which takes several times as long where most are.
     ordered = [np.sort(outputs.fingerprints) for outputs in (first, second)]
     starts = [np.flatnonzero(np.append(True, prints[1:] != prints[:-1])) for prints in ordered]
-    sizes = [_support(np.diff(at, append=len(prints))) for at, prints in zip(starts, ordered, strict=True)]
-    if None in sizes:
+    found = [_support(np.diff(at, append=len(prints))) for at, prints in zip(starts, ordered, strict=True)]
+    sizes = [size for size in found if size is not None]
+    if len(sizes) < len(found):
         return None
     values = [prints[at] for at, prints in zip(starts, ordered, strict=True)]
     shared = int(np.isin(values[0], values[1]).sum())
-    if shared > _SHARED * min(v.size for v in values):
+    if shared > _SHARED * values[0].size * values[1].size / max(sizes):
         return None
     return (
         f"the outputs repeat as if they were drawn with replacement from about {sizes[0]:.0f} values on the one data "

@@ -45,6 +45,7 @@ def test_recorded_vectors_and_larger_recordings_are_told_of():
         lambda data, size, rng: data + rng.geometric(0.02, size=size) - rng.geometric(0.02, size=size),
         lambda data, size, rng: (rng.random(size) < 0.3 + 0.2 * data).astype(float),
         lambda data, size, rng: rng.choice(SCORES[0], size=size),  # one list of candidates for both
+        lambda data, size, rng: rng.integers(1 << 16, size=size),  # of which both data sets show few
         lambda data, size, rng: np.full(size, float(data)),
         lambda data, size, rng: 10.0 * data + rng.poisson(5.0, size=size),
     ],
