@@ -7,12 +7,16 @@ seeds, by the bounds named beside them.
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from dpsco_verify.algorithm.conformance.checks.steps import projection
+from dpsco_verify.algorithm.conformance.explanation import Steps, possible_gradients
 from dpsco_verify.algorithm.conformance.gaussian import (
+    POWER,
     detectable_correlation,
     detectable_scales,
     detectable_shift,
@@ -20,6 +24,7 @@ from dpsco_verify.algorithm.conformance.gaussian import (
     noise_radius,
     scale_test,
 )
+from dpsco_verify.algorithm.conformance.problems import BOUNDED
 from dpsco_verify.errors import InputError
 from dpsco_verify.inference import binomial
 
@@ -121,3 +126,21 @@ def test_too_few_pairs_can_find_nothing():
 def test_what_cannot_be_tested_is_refused(call):
     with pytest.raises(InputError):
         call()
+
+
+def test_the_error_of_a_step_that_is_seen_by_hand():
+    """η times the longest noise, which is surely passed with the quantile of χ more."""
+    start = np.tile(BOUNDED.initial_point, (3, 1))
+    ends = BOUNDED.convex_set.project(start - BOUNDED.step_size * possible_gradients(BOUNDED, start)[:, 0])
+    radius = 2.5 * BOUNDED.noise
+    bench = SimpleNamespace(
+        steps=lambda _: Steps(run=np.zeros(3), time=np.arange(3), before=start, after=ends, increments=None),
+        radius=lambda _, alpha: radius,
+        runs=lambda _: [None] * 7,
+    )
+    found = projection.judge(bench, 0.01)
+    length = BOUNDED.step_size * (
+        radius + BOUNDED.noise * math.sqrt(stats.chi2.ppf(POWER, BOUNDED.dimension))
+    )
+    assert found.detectable.startswith(f"an error of {length:.3g} in one step's end")
+    assert (found.violated, found.runs) == (False, 7)
