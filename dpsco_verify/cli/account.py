@@ -70,10 +70,11 @@ def account(
 
 
 def require_folders(**files: Path | None) -> None:
-    """Refuse a file whose folder is not there, before anything is computed for it."""
+    """Refuse a file whose folder is not there, or that is a folder, before anything is computed for it."""
     for name, path in files.items():
-        if path is not None and not path.parent.is_dir():
-            raise InputError(f"{name}={str(path)!r} cannot be written (no such folder); give a writable file")
+        if path is not None and (path.is_dir() or not path.parent.is_dir()):
+            why = "it is a folder" if path.is_dir() else "no such folder"
+            raise InputError(f"{name}={str(path)!r} cannot be written ({why}); give a writable file")
 
 
 def write_whole(name: str, path: Path, data: bytes) -> None:

@@ -146,10 +146,12 @@ def test_a_file_that_has_nowhere_to_go_is_refused_before_anything_is_computed(tm
     def computed(*_, **__):
         raise ZeroDivisionError
 
+    # What imports the others first: it would keep what stands in their place.
+    monkeypatch.setattr("dpsco_verify.algorithm.on_file.run_on_file", computed)
     monkeypatch.setattr("dpsco_verify.algorithm.accounting.account", computed)
     monkeypatch.setattr("dpsco_verify.privacy.whole_run.calibrate", computed)
-    monkeypatch.setattr("dpsco_verify.algorithm.on_file.run_on_file", computed)
-    nowhere = tmp_path / "none"
+    nowhere, taken = tmp_path / "none", tmp_path / "a_folder.svg"
+    taken.mkdir()
     problem = ("--loss", "linear", "--radius", 1, "--lipschitz", 1, "--sigma", 1)
     for words in (
         ("account", "--n", 10, "--sigma", 2, "--plot", nowhere / "x.svg"),
@@ -161,6 +163,9 @@ def test_a_file_that_has_nowhere_to_go_is_refused_before_anything_is_computed(tm
         assert refused.exit_code == 2, words
         assert "cannot be written (no such folder)" in refused.stderr
         assert len(refused.stderr.splitlines()) == 1
+        refused = run(*words[:-1], taken)
+        assert refused.exit_code == 2, words
+        assert "cannot be written (it is a folder)" in refused.stderr
 
 
 @pytest.mark.parametrize(
