@@ -36,6 +36,8 @@ from dpsco_verify.execution.time_limit import Deadline, TimeIsUp
 
 _LAST_ROUND = 0.9
 """The last round's part of the level; the earlier ones share the rest equally."""
+_PROMISING = 0.5
+"""The part of the evidence that an early round's test needs which its event has to promise, by cautious bounds."""
 AT_ONCE = 0.75
 """The part of the last round's level that is the test's of all its outputs."""
 _GROWTH_OF_ROUNDS = 10
@@ -212,7 +214,9 @@ def _rounds_of(
             raise InputError(
                 f"mechanism={request.name} returned outputs without any content; there is nothing to judge"
             )
-        if choice is None or not (last or choice.growth > 0):
+        # What an early round has hardly a chance to find would only take outputs away from the last one.
+        threshold = -math.log(this.weight * alpha)
+        if choice is None or not (last or choice.growth * this.confirmed >= _PROMISING * threshold):
             yield Progress(-math.inf if choice is None else choice.growth, done.used)
             continue
         confirmation = confirm(
