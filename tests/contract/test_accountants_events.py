@@ -46,7 +46,7 @@ def test_events_come_down_to_steps():
 def test_different_steps_in_turn():
     """A Gaussian and a Laplace step: above either alone, below the sum of what each may cost."""
     event = InTurn((Gaussian(4.0), Laplace(4.0)))
-    audit = audit_accountant(event, lambda e: 1.0, relation="add-remove", epsilons=(0.5,), samples=2000)
+    audit = audit_accountant(event, lambda e: 1.0, relation="add-remove", epsilons=(0.5,), samples=1000)
     (point,) = audit.points
     alone = float(gaussian_delta(0.5, 0.25))
     basic = float(gaussian_delta(0.25, 0.25))  # the Laplace step costs 1/4 of ε

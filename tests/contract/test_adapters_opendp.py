@@ -57,7 +57,7 @@ def renyi_gaussian(scale=1.0):
 
 
 @pytest.mark.parametrize("floating_point", [pytest.param(False, marks=pytest.mark.long), True])
-@pytest.mark.parametrize("make", [laplace, gaussian])
+@pytest.mark.parametrize("make", [laplace, pytest.param(gaussian, marks=pytest.mark.long)])
 def test_a_correct_measurement_is_not_violated(make, floating_point):
     """Also where the floating-point events count: OpenDP's noise lies on a grid that the data do not move."""
     measurement = make()
@@ -76,7 +76,7 @@ def test_a_correct_measurement_is_not_violated(make, floating_point):
     assert "OpenDP measurement" in result.mechanism
 
 
-@pytest.mark.parametrize("kind", [float, int])
+@pytest.mark.parametrize("kind", [pytest.param(float, marks=pytest.mark.long), int])
 def test_a_wrong_claim_is_violated(kind):
     measurement = laplace(1.0, kind)
     result = audit(
@@ -91,6 +91,7 @@ def test_a_wrong_claim_is_violated(kind):
     assert result.epsilon_lower > 1.0
 
 
+@pytest.mark.long
 def test_half_the_claim_is_violated():
     measurement = laplace()
     half = PureDP(0.5 * opendp_claim(measurement, 1.0).epsilon)

@@ -49,15 +49,15 @@ def check(path):
 
 QUICK = {
     "estimators": "estimators",
-    "single-step": "single step",
     "stopping": "stopping time",
     "audit": "audit",
-    "faults": "faults",
     "zoo-limits": "zoo limits",
 }
 LONGER = {
     "estimates": "estimates",
     "estimators": "estimators",
+    "single-step": "single step",
+    "faults": "faults",
     "whole-run": "whole run",
     "workers": "workers",
     "oracles": "fast path over oracle",
@@ -202,6 +202,7 @@ def test_sizes():
     assert Size("tiny").rounds < Size.FULL.rounds
 
 
+@pytest.mark.long
 def test_the_quality_of_fits_is_measured_read_and_drawn(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(fitters, "poisson_noise", lambda epsilon, relation: 10.0)  # seconds of accounting
     written = tmp_path / "q.json"

@@ -72,12 +72,12 @@ def test_dask_that_is_not_installed_is_told(monkeypatch):
     assert "\n" not in str(caught.value)
 
 
-def test_dask_and_pandas_are_imported_only_when_asked_for():
+def test_dask_pandas_and_the_compiler_are_imported_only_when_asked_for():
     code = (
-        "import sys, dpsco_verify.cli, dpsco_verify.ledger.run\n"
+        "import sys, dpsco_verify.algorithm, dpsco_verify.adapters, dpsco_verify.cli, dpsco_verify.ledger.run\n"
         "from dpsco_verify.execution import ExecutorChoice, make_executor\n"
         "with make_executor(ExecutorChoice(jobs=2)) as executor: executor.submit(abs, -1).result()\n"
-        "print({'distributed', 'dask', 'pandas', 'statsmodels'} & {*sys.modules})\n"
+        "print({'distributed', 'dask', 'pandas', 'statsmodels', 'numba'} & {*sys.modules})\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603  our own code
     assert done.stdout == "set()\n"
@@ -125,6 +125,7 @@ def worker_of(address, work):
     )
 
 
+@pytest.mark.long
 def test_the_workers_of_a_scheduler_are_used_and_its_loss_is_told(work, scheduler, capfd, draws):
     process, address = scheduler
     worker = worker_of(address, work)
@@ -158,6 +159,7 @@ def long_units(work):
     ]
 
 
+@pytest.mark.long
 def test_a_cluster_without_the_package_is_told(work, scheduler, monkeypatch, tmp_path):
     _, address = scheduler
     (tmp_path / "only_here.py").write_text("def one():\n    return 1\n")
@@ -201,12 +203,19 @@ class _DiesAtFirst:
         return self.real(**options)
 
 
-def test_a_worker_that_dies_while_the_cluster_starts_is_forgiven(work, monkeypatch):
+def test_workers_that_die_while_the_cluster_starts_and_a_port_that_is_taken_are_no_trouble(work, monkeypatch):
+    """8787 is where dask's schedulers serve their pages by default; warnings are errors here."""
     distributed = pytest.importorskip("distributed")
     local = _DiesAtFirst(distributed.LocalCluster, deaths=2)
     monkeypatch.setattr(distributed, "LocalCluster", local)
-    with cluster_module.cluster_executor(None, jobs=1) as executor:
-        assert executor.submit(abs, -3).result() == 3
+    with socket.socket() as taken:
+        try:
+            taken.bind(("0.0.0.0", 8787))  # noqa: S104  as dask does
+            taken.listen()
+        except OSError:
+            pass  # somebody has it already, which is as well
+        with cluster_module.cluster_executor(None, jobs=1) as executor:
+            assert executor.submit(abs, -3).result() == 3
     assert local.attempts == 3
 
 
@@ -217,19 +226,6 @@ def test_a_cluster_that_never_stands_is_told_in_one_line(monkeypatch):
     with pytest.raises(InputError, match=message) as caught, cluster_module.cluster_executor(None, jobs=1):
         pass
     assert "\n" not in str(caught.value)
-
-
-def test_a_port_that_another_scheduler_has_is_no_trouble():
-    """8787 is where dask's schedulers serve their pages by default; warnings are errors here."""
-    pytest.importorskip("distributed")
-    with socket.socket() as taken:
-        try:
-            taken.bind(("0.0.0.0", 8787))  # noqa: S104  as dask does
-            taken.listen()
-        except OSError:
-            pass  # somebody has it already, which is as well
-        with cluster_module.cluster_executor(None, jobs=1) as executor:
-            assert executor.submit(abs, -3).result() == 3
 
 
 @pytest.mark.long

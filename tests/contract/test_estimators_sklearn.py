@@ -32,16 +32,26 @@ CANNOT_HOLD = {
 }
 
 
+def all_checks(*estimators):
+    return parametrize_with_checks(
+        estimators, expected_failed_checks=lambda estimator: CANNOT_HOLD[type(estimator).__name__]
+    )
+
+
 @pytest.mark.filterwarnings("ignore::dpsco_verify.estimators.PrivacyLeakWarning")
 @pytest.mark.filterwarnings("ignore::dpsco_verify.estimators.NoiseWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")  # by type_of_target
-@parametrize_with_checks(
-    [PrivateSGDClassifier(), PrivateSGDClassifier("hinge", epochs=1), PrivateSGDRegressor()],
-    expected_failed_checks=lambda estimator: CANNOT_HOLD[type(estimator).__name__],
-)
-def test_scikit_learns_own_checks(estimator, check):
-    check(estimator)
+class TestScikitLearnsOwnChecks:
+    @pytest.mark.slow
+    @all_checks(PrivateSGDClassifier(), PrivateSGDRegressor())
+    def test_of_full_passes(self, estimator, check):
+        check(estimator)
+
+    @pytest.mark.long
+    @all_checks(PrivateSGDClassifier("hinge", epochs=1))
+    def test_of_one_pass(self, estimator, check):
+        check(estimator)
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +76,7 @@ def test_a_fit_that_keeps_everything_warns_of_nothing_and_says_what_was_spent(da
     assert copy.deepcopy(model).privacy_statement_ == statement
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("left_out", "words"),
     [
@@ -113,11 +124,13 @@ def test_too_few_records_for_the_noise_are_said_with_what_would_do(data):
         PrivateSGDClassifier(epsilon=0.1, **GIVEN).fit(X[:40], y[:40])
 
 
+@pytest.mark.slow
 def test_the_systems_entropy_gives_other_coefficients_each_time(data):
     first, second = (PrivateSGDClassifier(**GIVEN).fit(*data).coef_ for _ in range(2))
     assert not np.array_equal(first, second)
 
 
+@pytest.mark.slow
 def test_sigma_and_the_plan_are_public(data):
     X, y = data
     other = np.full_like(X, 1e9)
@@ -148,6 +161,7 @@ def test_coefficients_are_in_the_set(data, constraint, labels):
         assert np.all(model.coef_ >= 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["absolute", "huber", "quantile"])
 def test_regression_learns_in_the_units_of_the_target(data, loss):
     X, _ = data
@@ -166,6 +180,7 @@ def test_a_quantile_is_one(data):
     assert 0.8 < np.mean(y <= model.predict(X)) < 0.98
 
 
+@pytest.mark.slow
 def test_probabilities(data):
     X, y = data
     two = PrivateSGDClassifier(**GIVEN).fit(X, y).predict_proba(X)
@@ -175,6 +190,7 @@ def test_probabilities(data):
     assert not hasattr(PrivateSGDClassifier("hinge"), "predict_proba")
 
 
+@pytest.mark.slow
 def test_pipelines_frames_and_searches(data):
     X, y = data
     frame, names = pd.DataFrame(X, columns=list("abcd")), pd.Series(np.where(y == 1, "yes", "no"))
@@ -233,6 +249,7 @@ def test_nothing_before_a_fit(data):
         PrivateSGDClassifier().predict(data[0])
 
 
+@pytest.mark.slow
 def test_a_label_outside_the_classes_and_missing_values_raise_nothing(data):
     """An exception for the values of a record would tell of it."""
     X, y = (a.copy() for a in data)

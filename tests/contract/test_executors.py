@@ -23,8 +23,8 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def dask(work):
-    """One cluster for all tests here: it takes seconds to start."""
-    with make_executor(ExecutorChoice(jobs=2, kind=ExecutorKind.DASK)) as executor:
+    """One cluster for all tests here, of one worker: each takes a second to start."""
+    with make_executor(ExecutorChoice(jobs=1, kind=ExecutorKind.DASK)) as executor:
         yield executor
 
 
@@ -67,8 +67,8 @@ def test_this_process_has_one_thread_while_it_works_and_its_own_again_after(work
         assert threadpoolctl.threadpool_info() == before
 
 
-# With dask the next test sees it done again, twice.
-@pytest.mark.parametrize("workers", ["loky", pytest.param("dask", marks=pytest.mark.long)], indirect=True)
+# By day the next test sees it done again, twice.
+@pytest.mark.long
 def test_a_unit_whose_worker_is_killed_is_done_again(work, workers, tmp_path, draws):
     unit = WorkUnit(name="die", function=work.die, arguments={"folder": str(tmp_path), "times": 2})
     found = execute([unit, *draws], workers)
@@ -76,6 +76,7 @@ def test_a_unit_whose_worker_is_killed_is_done_again(work, workers, tmp_path, dr
     assert len(found) == 7
 
 
+@pytest.mark.parametrize("workers", ["loky", pytest.param("dask", marks=pytest.mark.long)], indirect=True)
 def test_a_unit_that_ends_three_workers_is_named(work, workers, tmp_path, draws):
     unit = WorkUnit(name="the/deadly one", function=work.die, arguments={"folder": str(tmp_path), "times": 9})
     with pytest.raises(UnitEndsWorkersError, match="unit='the/deadly one' ended its worker process 3 times"):

@@ -30,6 +30,7 @@ def checked(schema, path):
     return CliRunner().invoke(check_jsonschema, ["--builtin-schema", schema, str(path)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("schema", "path"), FILES, ids=lambda x: getattr(x, "name", x))
 def test_files_keep_their_public_schemas(schema, path):
     result = checked(schema, path)
@@ -65,7 +66,7 @@ def test_every_host_runs_what_ci_runs():
     assert named <= targets
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_action_s_gate_runs_and_marks_the_line(tmp_path):
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     (gate,) = [step for step in action["runs"]["steps"] if step.get("id") == "gate"]
@@ -101,6 +102,7 @@ def test_the_action_s_gate_runs_and_marks_the_line(tmp_path):
     assert (tmp_path / defaults["out"] / sarif).exists()
 
 
+@pytest.mark.slow
 def test_the_hook_names_a_command_that_is_there():
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     script, command = hook["entry"].split()

@@ -19,12 +19,12 @@ pytestmark = pytest.mark.slow
 
 PLAN = ComparisonPlan(
     problems=("linear-signs-1",),
-    sizes=(20, 30),
+    sizes=(20,),
     epsilons=(),
     epsilon_size=20,
     runs=2,
     most_seconds=0.01,
-    audit_samples=1000,
+    audit_samples=300,
 )
 
 

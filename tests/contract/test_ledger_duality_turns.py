@@ -20,7 +20,9 @@ from dpsco_verify.papers.arora2020.duality.certificates import DualityConstant, 
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("constant", [Fraction(2, 5), Fraction(49, 100)])
+@pytest.mark.parametrize(
+    "constant", [pytest.param(Fraction(2, 5), marks=pytest.mark.long), Fraction(49, 100)]
+)
 @pytest.mark.parametrize("reading", ["literal", "tight"])
 def test_a_constant_below_a_half_is_refuted(verify, certificate_of, monkeypatch, reading, constant):
     monkeypatch.setitem(BregmanDualTight.readings, reading, constant)
@@ -37,7 +39,10 @@ def test_a_constant_above_a_half_is_not_tight(verify):
     assert finding.verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize("reading", ["euclidean", "p-norm", "entropy-simplex"])
+@pytest.mark.parametrize(
+    "reading",
+    ["euclidean", *(pytest.param(other, marks=pytest.mark.long) for other in ("p-norm", "entropy-simplex"))],
+)
 def test_a_larger_alpha_is_refuted(verify, certificate_of, monkeypatch, reading):
     monkeypatch.setattr(
         duality.Duality, "claimed", staticmethod(lambda case: case.alpha * Fraction(101, 100))
@@ -55,7 +60,7 @@ def test_a_larger_alpha_is_refuted(verify, certificate_of, monkeypatch, reading)
     ("reading", "potential", "method", "factor"),
     [
         ("euclidean", Euclidean, "divergence", 0.99),
-        ("p-norm", PNorm, "divergence", 0.99),
+        pytest.param("p-norm", PNorm, "divergence", 0.99, marks=pytest.mark.long),
         ("p-norm", PNorm, "conjugate_divergence", 1.01),
         ("entropy-simplex", NegativeEntropy, "divergence", 0.99),
     ],

@@ -18,6 +18,7 @@ from dpsco_verify.papers.arora2020.exp_linear import statement as exp_linear
 from dpsco_verify.papers.arora2020.kl_bound import statement as kl_bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "key",
     [

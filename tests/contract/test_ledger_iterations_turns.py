@@ -58,6 +58,7 @@ def test_the_supremum_lies_at_the_smallest_sizes(rule, counter):
     assert max(ratios, key=ratios.get) in {16, 17}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["loop", "loop-counter", "text", "text-counter"])
 def test_a_smaller_constant_is_not_certified(verify, certificate_of, key):
     finding, result = verify(f"stopping-mean/{key}")
@@ -160,6 +161,7 @@ def test_the_undefined_probability_by_enumeration(n):
     assert output.undefined_probability(n, m) == Fraction(bad, n**length)
 
 
+@pytest.mark.slow
 def test_the_implementation_is_undefined_as_often():
     """Hoeffding: 20,000 runs are further than 0.024 from the exact probability with probability below 2e-10."""
     n, runs = 8, 20_000
@@ -183,6 +185,7 @@ def test_an_output_over_all_points_is_defined(verify, monkeypatch):
     assert verify("output/literal")[0].verdict is Verdict.HOLDS_ON_GRID
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["output/literal", "output/corrected"])
 def test_an_implementation_that_averages_something_else_is_noticed(verify, monkeypatch, key):
     right = output.private_sgd

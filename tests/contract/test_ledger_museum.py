@@ -38,7 +38,7 @@ def test_the_museum_stands_in_the_record_and_in_the_budget():
     assert [msgspec.structs.replace(f, seconds=0.0) for f in record.claims] == timeless
 
 
-@pytest.mark.slow
+@pytest.mark.long  # by day ``tests/unit`` holds it of the museum alone
 def test_the_number_of_workers_does_not_show():
     one, two = (
         [

@@ -61,7 +61,7 @@ def test_the_regime_of_the_theorem_repairs_the_abstract(verify, monkeypatch):
 
 
 @pytest.mark.parametrize("reading", ["measured-n", "measured-d"])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_the_claimed_exponents_are_not_refuted(verify, reading, seed):
     finding, result = verify(f"rate/{reading}", seed=seed)
     assert finding.verdict is Verdict.NOT_REFUTED
@@ -75,10 +75,10 @@ def test_the_claimed_exponents_are_not_refuted(verify, reading, seed):
 @pytest.mark.parametrize(
     ("variable", "exponent"),
     [
-        (Variable.POINTS, -1.0),
+        pytest.param(Variable.POINTS, -1.0, marks=pytest.mark.long),
         (Variable.POINTS, -0.25),
         (Variable.DIMENSION, 0.25),
-        (Variable.DIMENSION, 1.0),
+        pytest.param(Variable.DIMENSION, 1.0, marks=pytest.mark.long),
     ],
 )
 def test_another_exponent_departs(verify, variable, exponent):
@@ -100,7 +100,11 @@ def schedule_with(monkeypatch, change):
     ("reading", "change"),
     [
         # a step that does not shrink with n
-        ("measured-n", lambda s, n, d: replace(s, step_size=s.step_size * math.sqrt(n / 256))),
+        pytest.param(
+            "measured-n",
+            lambda s, n, d: replace(s, step_size=s.step_size * math.sqrt(n / 256)),
+            marks=pytest.mark.long,
+        ),
         # noise that grows with n, as at ε = 1/(2n) in place of 1/(2√n)
         ("measured-n", lambda s, n, d: replace(s, sigma=s.sigma * math.sqrt(n / 256))),
         # noise on the scale of a coordinate's share, whose norm does not grow with d
@@ -114,7 +118,7 @@ def test_a_broken_schedule_changes_the_exponent(verify, monkeypatch, reading, ch
     assert "departs from the claimed" in finding.summary
 
 
-@pytest.mark.parametrize("reading", ["measured-n", "measured-d"])
+@pytest.mark.parametrize("reading", ["measured-n", pytest.param("measured-d", marks=pytest.mark.long)])
 def test_a_constant_factor_in_the_noise_changes_the_level(verify, monkeypatch, reading):
     """A tenth more noise leaves the exponents about where they are, but the risk is no longer the exact one."""
     schedule_with(monkeypatch, lambda s, n, d: replace(s, sigma=1.1 * s.sigma))

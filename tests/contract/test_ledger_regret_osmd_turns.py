@@ -41,7 +41,7 @@ def test_the_mirror_image_inside_the_divergence_repairs_the_literal_bound(verify
     assert verify("regret-osmd/literal")[0].verdict is not Verdict.REFUTED
 
 
-@pytest.mark.parametrize("factor", [0.5, 0.99])
+@pytest.mark.parametrize("factor", [pytest.param(0.5, marks=pytest.mark.long), 0.99])
 def test_less_than_the_corrected_bound_does_not_hold(verify, monkeypatch, factor):
     """A single step attains the bound, so any smaller constant is noticed."""
     right = runs.single_steps

@@ -129,15 +129,6 @@ def test_what_is_false_has_its_certificate_and_its_erratum(verify, certificate_o
 
 
 @pytest.mark.usefixtures("_no_audit")
-@pytest.mark.parametrize("key", AUDITED)
-def test_what_holds_is_as_expected(verify, key):
-    finding, result = verify(key)
-    assert finding.as_expected
-    assert finding.sharpness
-    assert result.record.exit_code == 0
-
-
-@pytest.mark.usefixtures("_no_audit")
 @pytest.mark.parametrize(
     ("module", "name", "value", "key"),
     [

@@ -55,6 +55,7 @@ def test_units_are_named_after_the_claim_and_can_travel(key, profile):
         assert pickle.loads(pickle.dumps(unit)) == unit  # noqa: S301  our own bytes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", CLAIMS)
 def test_the_plan_depends_on_nothing_but_its_arguments(key):
     assert plan(CLAIMS[key]) == plan(CLAIMS[key])
@@ -76,6 +77,7 @@ def test_the_search_for_the_worst_utility_is_where_the_conventions_of_the_noise_
     assert len(set(searched.values())) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", CLAIMS)
 def test_a_card_holds_everything(key):
     claim = CLAIMS[key]

@@ -143,6 +143,7 @@ def test_a_copy_follows_its_tree(tree, tmp_path):
     assert (again.path / "tests/unit/test_four.py").exists()
 
 
+@pytest.mark.slow
 def test_the_nearest_tests_have_the_fewest_imports_between(tmp_path):
     orders = "dpsco_verify/privacy/claims/orders.py"
     texts = {

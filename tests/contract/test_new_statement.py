@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import json
+import faulthandler
+import importlib
 import os
 import re
 import runpy
 import shutil
 import subprocess
 import sys
+import traceback
+import warnings
 from pathlib import Path
 
 import pytest
+from _pytest.assertion.rewrite import AssertionRewritingHook
 
 from dpsco_verify.evidence.exit_code import ExitCode
+from dpsco_verify.ledger.installed import installed_ledger
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "statement.md").read_text(encoding="utf-8")
@@ -25,68 +30,69 @@ def blocks(language):
     return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
 
 
-PROGRAMS = """
-import importlib, json, os, runpy, sys
-
-# What no step changes is there for all programs; each imports the statement's paper anew.
-for name in sys.argv[1:]:
-    importlib.import_module(name)
-assert not [name for name in sys.modules if "dwork2014" in name]
-for line in sys.stdin:
-    if program := os.fork():
-        print(os.waitstatus_to_exitcode(os.waitpid(program, 0)[1]), flush=True)
-        continue
-    for number, name in ((1, "stdout"), (2, "stderr")):
-        os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-    sys.argv = json.loads(line)
-    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
-    break
-"""
-IMPORTED = (
-    "pytest",
-    "numba.core.registry",
-    "dpsco_verify.cli.audit",
-    "dpsco_verify.ledger.installed",
-    "dpsco_verify.reporting.drawing",
-    *(
-        f"dpsco_verify.papers.{paper}.paper"
-        for paper in ("arora2020", "bassily2014", "bassily2019", "chaudhuri2011")
-    ),
-)
+PAPERS = "dpsco_verify.papers"
 
 
 @pytest.fixture
 def copy(tmp_path):
-    """A copy of the package and its tests, with a statement that was just made."""
+    """A copy of the papers and their tests, with a statement that was just made."""
     # What is compiled goes along, and goes by the times of the sources.
-    for name in ("dpsco_verify", "tests/contract"):
+    for name in ("dpsco_verify/papers", "tests/contract"):
         shutil.copytree(ROOT / name, tmp_path / name)
     make = runpy.run_path(str(ROOT / "tools" / "new_statement.py"))["make"]
     make(tmp_path, "dwork2014", "two-coins")
     return tmp_path
 
 
+def program(copy, words):
+    """Be a process that was started as ``python -m`` with words, in the copy; return its exit code."""
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        os.dup2(os.open(copy / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+    sys.stdout, sys.stderr = (os.fdopen(number, "w", encoding="utf-8") for number in (1, 2))
+    os.chdir(copy)
+    sys.path.insert(0, str(copy))
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, AssertionRewritingHook)]
+    warnings.simplefilter("default")
+    # Edits of one second that leave the length as it was would be taken for what was compiled before.
+    sys.dont_write_bytecode = True
+    for name in [name for name in sys.modules if name.startswith((f"{PAPERS}.dwork2014", "tests."))]:
+        del sys.modules[name]
+    importlib.import_module(PAPERS).__path__ = [str(copy / "dpsco_verify" / "papers")]
+    importlib.invalidate_caches()
+    installed_ledger.cache_clear()
+    sys.argv = list(words)
+    try:
+        runpy.run_module(words[0], run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        return end.code or 0
+    return 0
+
+
 @pytest.fixture
 def run(copy):
     """Run ``python -m`` with words in the copy; return its exit code, and what it wrote."""
-    # Edits of one second that leave the length as it was would be taken for what was compiled before.
-    environment = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
-    with subprocess.Popen(  # noqa: S603  ours
-        [sys.executable, "-c", PROGRAMS, *IMPORTED],
-        cwd=copy,
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as programs:
+    importlib.import_module("dpsco_verify.cli.audit")  # what no step changes is there for all programs
+    installed_ledger()
+    faulthandler.cancel_dump_traceback_later()  # its thread is not in a fork, where cancelling would wait for it
 
-        def run(*words):
-            programs.stdin.write(json.dumps(words) + "\n")
-            programs.stdin.flush()
-            code = int(programs.stdout.readline())
-            return code, *((copy / name).read_text(encoding="utf-8") for name in ("stdout", "stderr"))
+    def run(*words):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of threads, of which the fork has none
+            child = os.fork()
+        if child == 0:
+            code = 70
+            try:
+                code = program(copy, words)
+            except BaseException:  # noqa: BLE001  nothing of this may go on as a second parent
+                traceback.print_exc()
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(code)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        return code, *((copy / name).read_text(encoding="utf-8") for name in ("stdout", "stderr"))
 
-        yield run
+    return run
 
 
 @pytest.fixture

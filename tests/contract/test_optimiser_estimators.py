@@ -44,7 +44,8 @@ def two_records(monkeypatch):
     monkeypatch.setattr(Instances, "outliers", lambda self, sizes: outliers(self, sizes)[-1:])
 
 
-@pytest.mark.parametrize("factor", [1.0, 0.5])
+@pytest.mark.slow
+@pytest.mark.parametrize("factor", [pytest.param(1.0, marks=pytest.mark.long), 0.5])
 def test_half_the_noise_is_seen_against_all_that_it_promises(factor, monkeypatch):
     plan = base.plan
 
@@ -63,6 +64,7 @@ def test_half_the_noise_is_seen_against_all_that_it_promises(factor, monkeypatch
     assert (report.result("privacy").verdict is AuditVerdict.VIOLATED) is (factor < 1.0)
 
 
+@pytest.mark.slow
 def test_batches_promise_their_point():
     assert noise_claim(epochs=1, batch_size=5)(200, 1, 1.0, 1.0, 1.0, 0.01) == ApproximateDP(1.0, 0.01)
 
@@ -80,11 +82,15 @@ class NoisyMean:
         self.coef_ = [mean + self.rng.normal(0, self.deviation / len(y), len(mean))]
 
 
-@pytest.mark.parametrize("factor", VERDICTS)
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("made", "losses", "problem"),
-    [(private_classifier, CLASSIFICATION, "hinge"), (private_regressor, REGRESSION, "quantile")],
-    ids=["classifier", "regressor"],
+    ("made", "losses", "problem", "factor"),
+    [
+        (private_classifier, CLASSIFICATION, "hinge", 0.25),
+        (private_regressor, REGRESSION, "quantile", 1.0),
+        pytest.param(private_classifier, CLASSIFICATION, "hinge", 1.0, marks=pytest.mark.long),
+        pytest.param(private_regressor, REGRESSION, "quantile", 0.25, marks=pytest.mark.long),
+    ],
 )
 def test_our_own_keep_their_claims_and_with_too_little_noise_they_do_not(
     made, losses, problem, factor, monkeypatch
@@ -103,6 +109,7 @@ def test_our_own_keep_their_claims_and_with_too_little_noise_they_do_not(
     assert report.name == made().__name__
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", VERDICTS)
 def test_an_estimator_of_a_user_s_own_goes_through(factor):
     def make(data_norm, epsilon, delta, seed):
@@ -116,9 +123,8 @@ def test_an_estimator_of_a_user_s_own_goes_through(factor):
     assert report.name == "mean"
 
 
-@pytest.mark.slow
-# That those within the bounds show nothing is a part of the second: they are audited first, and what shows is told.
-@pytest.mark.parametrize("outliers", [pytest.param(False, marks=pytest.mark.long), True])
+@pytest.mark.long
+@pytest.mark.parametrize("outliers", [False, True])
 def test_diffprivlib_s_regression_keeps_its_claim_for_records_within_its_bounds_alone(outliers):
     model = diffprivlib_model("LinearRegression")
 

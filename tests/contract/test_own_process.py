@@ -47,6 +47,7 @@ ENDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ENDS)
 def test_every_end_is_told(way):
     function, how = ENDS[way]
@@ -54,6 +55,7 @@ def test_every_end_is_told(way):
         called(function)
 
 
+@pytest.mark.slow
 def test_an_end_is_noticed_beside_a_process_that_was_left_behind(tmp_path):
     """That one, made behind Python's back, holds the channel open."""
 
@@ -71,6 +73,7 @@ def test_an_end_is_noticed_beside_a_process_that_was_left_behind(tmp_path):
         os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_result_refers_to_what_is_shared_and_may_hold_functions():
     lock = threading.Lock()  # cannot be sent
     name, shared, function = called(lambda: ("it", [lock], lambda x: (x, lock)), shared=[lock])
@@ -81,6 +84,7 @@ def test_a_result_refers_to_what_is_shared_and_may_hold_functions():
         called(threading.Lock)
 
 
+@pytest.mark.slow
 def test_an_error_comes_with_its_place():
     def fault():
         raise ZeroDivisionError("mine")
@@ -164,7 +168,7 @@ def test_it_starts_fresh_where_processes_cannot_fork(monkeypatch):
         called(lambda: 1 / 0)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_openmp_works_in_the_copy_of_a_process_that_has_used_it():
     """In the first thread of such a copy it hangs."""
     source = """

@@ -14,6 +14,8 @@ from dpsco_verify.ledger.statement import Context
 from dpsco_verify.ledger.units import Outcomes, Units
 from dpsco_verify.papers.dwork2014.paper import PAPER
 
+pytestmark = pytest.mark.slow
+
 CLAIMS = {claim.key: claim for claim in PAPER.claims}
 
 

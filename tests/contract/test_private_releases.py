@@ -150,6 +150,7 @@ def test_every_package_stands_on_one_side():
     assert not RELEASES & JUDGES
 
 
+@pytest.mark.slow
 def test_nothing_that_releases_has_a_default_seed():
     modules = list(releasing_modules())
     seen = {name for module in modules for name, _ in callables_of(module)}

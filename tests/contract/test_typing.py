@@ -33,7 +33,7 @@ follow_imports_for_stubs = true
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_user_s_program_is_checked_against_the_package(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM)
     (tmp_path / "mypy.ini").write_text(SETTINGS)
