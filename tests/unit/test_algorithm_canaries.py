@@ -10,6 +10,7 @@ from dpsco_verify.auditing import AuditVerdict
 pytestmark = pytest.mark.slow  # audits of many outputs
 
 
+@pytest.mark.long
 def test_a_run_keeps_its_certified_curve_and_shows_a_part_of_it():
     # At σ/L = 0.3 the score of a point that was used is that of a Gaussian mechanism of μ = 6.7 among 201 steps.
     found = audit_whole_run(400, sigma=0.3, delta=1e-5)

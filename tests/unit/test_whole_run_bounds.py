@@ -350,7 +350,7 @@ def test_the_range_of_the_noise():
 
 @pytest.mark.slow
 def test_epsilon_is_the_inverse_of_delta():
-    run = WholeRun(n=1000, sigma=2.0)
+    run = WholeRun(n=50, sigma=2.0)
     upper, lower = epsilon_upper(run, 1e-6), epsilon_lower(run, 1e-6)
     assert delta_upper(run, upper) <= 1e-6 < delta_upper(run, upper * 0.999)
     assert delta_lower(run, lower) > 1e-6 > delta_lower(run, lower * 1.001)
@@ -373,7 +373,11 @@ def test_a_law_of_k_is_a_mixture():
     run = WholeRun(n=1000, sigma=2.0, points=law_of_k)
     parts = [delta_upper(WholeRun(n=1000, sigma=2.0, points=k), 0.5) * p for k, p in law_of_k.items()]
     assert delta_upper(run, 0.5) == pytest.approx(sum(parts), rel=1e-12)
-    k = np.arange(380, 421)  # more atoms than blocks
+
+
+@pytest.mark.long
+def test_a_law_of_k_with_more_atoms_than_blocks():
+    k = np.arange(380, 421)
     weights = stats.binom.pmf(k, 1000, 0.4)
     many = dict(zip(k.tolist(), (weights / weights.sum()).tolist(), strict=True))
     assert len(bounds._blocks(tuple(many.items()), upper=True)) < len(many)
