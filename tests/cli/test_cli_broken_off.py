@@ -153,7 +153,7 @@ def test_the_audit_that_ends_the_process_is_named_and_takes_the_others_along(her
     assert not (here / "reports").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_where_processes_cannot_fork(here, monkeypatch):
     run("gate", "ends:laplace", "--pair", "ends:pair", *QUICK, "--out", "forked")
     monkeypatch.setattr(own_process, "CAN_FORK", False)

@@ -41,7 +41,13 @@ def ids(text):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["make_line_plot", "make_map_plot", "make_panel_plot"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "make_line_plot",
+        *(pytest.param(f"make_{kind}_plot", marks=pytest.mark.long) for kind in ("map", "panel")),
+    ],
+)
 def test_the_same_plot_gives_the_same_bytes(request, kind):
     make = request.getfixturevalue(kind)
     first = drawn_afresh(make())
@@ -77,6 +83,7 @@ def test_figures_in_one_page_share_no_id(make_line_plot, make_map_plot):
     assert set(ids(first)) & set(ids(inline(make_map_plot(), prefix="f0-")))
 
 
+@pytest.mark.slow
 def test_a_page_can_restate_the_ink_but_not_the_colours_of_a_map(make_line_plot, make_map_plot):
     line, area = inline(make_line_plot(), prefix="a-"), inline(make_map_plot(), prefix="b-")
     assert "var(--fig-1)" in line
@@ -267,7 +274,7 @@ def _series(draw):
 
 
 # A figure takes a quarter of a second, a map half of one.
-_few = settings(max_examples=max(settings.default.max_examples // 8, 5))
+_few = settings(max_examples=max(settings.default.max_examples // 8, 3))
 
 
 @pytest.mark.slow

@@ -122,6 +122,7 @@ def test_the_page_is_sound_whatever_the_texts(nasty_page, plain_page):
     assert plain_page.faults == []
 
 
+@pytest.mark.slow  # it shows figures
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -142,6 +143,7 @@ def test_each_fault_would_be_seen(nasty_html, make_line_plot, spoil):
     assert Page(spoiled).faults
 
 
+@pytest.mark.slow  # it shows figures
 def test_texts_arrive_unchanged(nasty_page, nasty_text):
     shown = " ".join(nasty_text.replace("\x1b", "\ufffd").replace("\x00", "\ufffd").split())
     assert nasty_page.words.count(shown) > 20
@@ -162,6 +164,7 @@ def test_verdicts_are_words_and_shapes(plain_page):
         assert meaning[1:] in plain_page.words
 
 
+@pytest.mark.slow  # it shows figures
 def test_the_page_opens_with_the_count_the_gate_and_what_fails(nasty_page):
     words = nasty_page.words[nasty_page.words.index("Verification report 2 papers") :]
     places = [
@@ -232,6 +235,7 @@ def test_links_lead_to_files_that_are_there_and_nowhere_else(nasty, nasty_page):
     assert "certificates/tail-all-points.json" in alone.words
 
 
+@pytest.mark.slow  # it shows figures
 def test_tables_and_landmarks_are_accessible(nasty_page):
     tags = Counter(tag for tag, _ in nasty_page.tags)
     assert tags["main"] == tags["h1"] == tags["header"] == tags["footer"] == tags["nav"] == 1
@@ -252,6 +256,7 @@ def test_tables_and_landmarks_are_accessible(nasty_page):
     assert ("html", {"lang": "en"}) in nasty_page.tags
 
 
+@pytest.mark.slow  # it shows figures
 def test_nothing_may_load_or_run(nasty_page):
     policy = next(a["content"] for t, a in nasty_page.tags if t == "meta" and "http-equiv" in a)
     (script,) = nasty_page.scripts
@@ -273,6 +278,7 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
+@pytest.mark.slow  # it shows figures
 def test_contrast_is_enough_in_both_schemes(nasty_html):
     blocks = re.findall(r":root \{(.*?)\n\s*\}", nasty_html, re.DOTALL)
     light, dark = (dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", block)) for block in blocks)
