@@ -275,6 +275,7 @@ def test_a_data_set_that_is_missing_is_bad_input():
         audit(laplace(1.0), None, pairs=[([0.0], [1.0])], epsilon=1.0)
 
 
+@pytest.mark.slow
 def test_none_may_be_a_data_set():
     def absent(dataset, size, rng):
         return (dataset is not None) + rng.laplace(scale=1.0, size=size)

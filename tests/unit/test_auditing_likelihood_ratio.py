@@ -87,6 +87,7 @@ def test_a_step_on_all_outputs_from_a_part_of_them_is_as_good_as_all_steps():
     )
 
 
+@pytest.mark.slow
 def test_a_scale_is_still_seen():
     rng = np.random.default_rng(3)
     first, second = (encode(s * rng.standard_normal((5000, 10)), 5000) for s in (1.0, 1.2))

@@ -218,6 +218,7 @@ def test_what_is_returned_for_all_runs_at_once():
     assert encode(hidden, 3).kind_names == ("None", "number")
 
 
+@pytest.mark.slow
 def test_a_mask_that_follows_the_data_is_seen():
     def masked(dataset, size, rng):
         return np.ma.array(rng.laplace(size=size), mask=np.full(size, dataset == 1.0))

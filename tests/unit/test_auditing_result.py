@@ -66,6 +66,7 @@ def test_a_result_is_shown_in_a_line(found):
     assert len(repr(found.witness)) < 200
 
 
+@pytest.mark.slow
 def test_a_result_is_json(found):
     written = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert written["verdict"] == "violated"

@@ -59,6 +59,7 @@ def test_an_order_at_which_no_epsilon_is_claimed_is_judged_by_its_delta():
     assert audited(claim=ApproximateDP(0.0, 0.01)).verdict is AuditVerdict.UNDECIDED
 
 
+@pytest.mark.slow
 def test_a_claim_of_nothing_is_held_to_an_absolute_bar():
     assert audited(epsilon=0.0, samples=1000).verdict is AuditVerdict.NOT_VIOLATED
     result = audited(epsilon=0.0, samples=64)
@@ -66,6 +67,7 @@ def test_a_claim_of_nothing_is_held_to_an_absolute_bar():
     assert result.samples_needed > 64
 
 
+@pytest.mark.slow
 def test_a_claim_beyond_the_reach_of_the_samples_says_how_many_would_do():
     result = audited(laplace(8.0), epsilon=8.0, samples=1000)
     assert result.verdict is AuditVerdict.UNDECIDED

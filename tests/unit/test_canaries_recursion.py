@@ -107,6 +107,7 @@ def lower(correct, guesses, canaries, family, alpha=0.05, delta=1e-5):
     return family.epsilon(low, delta)
 
 
+@pytest.mark.slow
 def test_a_thousand_of_a_thousand_right():
     # An independent implementation of f-DP in one run gives 12.34, and of (ε, δ) by Steinke et al. 5.78.
     assert lower(1000, 1000, 1000, Family.GAUSSIAN) == pytest.approx(12.33, abs=0.01)

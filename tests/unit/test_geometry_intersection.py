@@ -17,6 +17,7 @@ def test_sets_that_do_not_meet_are_reported():
     assert issubclass(ConvergenceError, InputError)
 
 
+@pytest.mark.slow
 def test_points_too_far_away_are_reported_rather_than_projected_wrongly():
     wedge = Intersection([L2Ball([0, 0], 1.0), Box([0, 0], [1, 1])], max_iterations=200)
     with pytest.raises(ConvergenceError, match="not too far away"):

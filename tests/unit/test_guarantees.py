@@ -154,6 +154,7 @@ def test_the_least_constant_is_below_the_true_one_and_near():
     assert 0.48 < result.figures["constant_lower_bound"] < 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cases", [(0.2, 0.8), (0.8, 0.2)])
 def test_the_least_constant_is_that_of_the_worst_case(cases):
     """The mean is half the case, and the laws are drawn from a fixed seed."""
@@ -205,6 +206,7 @@ def test_bad_functions_are_one_sentence(said):
     assert "; " in str(error.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [None, "mine"])
 def test_a_result_has_the_name_of_its_function_unless_another_is_given(name):
     def own(size, rng):

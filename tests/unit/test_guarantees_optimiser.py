@@ -124,6 +124,7 @@ def test_a_fit_without_a_loss_says_which_it_is_for():
     }
 
 
+@pytest.mark.slow
 def test_what_it_refuses_leaves_it_undecided():
     def refuses(data, L, D, epsilon, delta, rng, loss):
         raise ValueError("no data are good enough")

@@ -128,6 +128,7 @@ def test_looking_does_not_change_the_bounds():
     assert looked.samples == at_once.samples == 600
 
 
+@pytest.mark.slow
 def test_width_is_within_a_factor_of_two_of_the_fixed_sample_interval():
     rng = np.random.default_rng(11)
     for n in (300, 10_000, 100_000):

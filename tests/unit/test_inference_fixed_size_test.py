@@ -131,6 +131,7 @@ def test_an_event_that_cannot_break_the_claim_has_no_test():
     assert designed(1.0, 0.0, 1.0, 1000, 0.01) is not None
 
 
+@pytest.mark.slow
 def test_the_tails_are_those_of_exact_arithmetic_far_out():
     # Where doubles have no probabilities: n = 400, T far beyond, by sums of 60 digits.
     test = designed(1.0, 0.0, 0.5, 400, 1e-6)

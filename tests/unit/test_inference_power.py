@@ -96,6 +96,7 @@ def two_point_laws(mean, deviation, low, high):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.05, 1e-6])
 @pytest.mark.parametrize(
     ("bound", "deviation"), [(0.3, 0.2), (0.3, 0.02), (0.6, 0.1), (0.05, 0.04), (0.9, 0.01)]

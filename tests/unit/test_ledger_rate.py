@@ -155,6 +155,7 @@ def test_the_regression_solves_its_equations():
     assert abs(fit.exponent.value + 0.7) < 6.0 * fit.exponent.standard_error
 
 
+@pytest.mark.slow
 def test_the_mean_is_regressed_not_the_logarithm():
     """Where the spread changes with size, the exponents of E[Y] and of exp E[log Y] differ."""
     rng = np.random.default_rng(4)

@@ -146,6 +146,7 @@ def test_a_risk_drift_is_the_first_of_the_ladder_that_is_clear():
     assert risk.needed_second(first=1e6, distance_factor=2.0) is None
 
 
+@pytest.mark.slow
 def test_where_no_risk_drift_is_clear_the_best_of_the_ladder_is_found():
     first, second = 500.0, 2000.0
     ladder = [

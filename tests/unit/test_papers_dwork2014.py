@@ -175,6 +175,7 @@ def refusal(key, name, value):
     return ""
 
 
+@pytest.mark.slow
 def test_ranges_end_where_their_refusals_say():
     """An end is itself in a range that is printed with a bracket there, and outside of one with a parenthesis."""
     ends = 0
@@ -278,6 +279,7 @@ def test_a_streams_probabilities_are_bounded_on_the_right_side(threshold, query,
     assert float(high) == pytest.approx(float(on_other), rel=2.0 ** (2 - k / 3))
 
 
+@pytest.mark.slow
 def test_the_accuracy_of_a_short_stream_by_quadrature():
     # Two queries just below T − α and one just above T + α, the worst; α is half of the theorem's.
     beta, k, epsilon = 0.2, 3, 1.0

@@ -83,6 +83,7 @@ CELLS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CELLS)
 def test_the_laws_are_the_mechanisms(name):
     # Seeded. By Bernstein's inequality each frequency is within its bound but for a chance of 2e-9, of 226 in all.

@@ -85,6 +85,7 @@ def test_numba_need_not_be_loaded_to_know_what_it_compiles_for():
     assert seen(**SWITCHES[NUMBA])["numba is loaded"]
 
 
+@pytest.mark.slow
 def test_a_library_that_another_package_loads_changes_nothing(monkeypatch):
     """cvxpy brings a BLAS of its own, which only processes that import it have."""
     loaded = threadpoolctl.threadpool_info()

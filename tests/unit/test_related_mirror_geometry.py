@@ -109,6 +109,7 @@ def test_the_entropic_states_take_the_steps_of_the_potential():
     assert geometry.point(back) == pytest.approx(np.full((1, D), 1 / D))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("convex_set", [Simplex(5, 2.0), L1Ball(5, 0.7)], ids=["simplex", "l1"])
 @pytest.mark.parametrize("p", [1.05, 1.4, 1.9, 2.0])
 def test_the_p_norm_steps_are_those_of_the_potential(convex_set, p):

@@ -65,6 +65,7 @@ def test_bound_lies_above_the_rational_tail(n, m):
                 assert not ball(exact).log() > ball(bound)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [600, 1200])
 def test_log_survival_keeps_its_error_bound_below_the_doubles(n):
     m = n // 2 + 1
@@ -182,6 +183,7 @@ def test_powers_by_the_sieve():
     assert [float(x) for x in stopping_law._powers(3, 0)] == [1.0, 1.0, 1.0]
 
 
+@pytest.mark.slow
 def test_the_mean_is_that_of_the_tails_at_a_larger_size():
     n = 2_000
     m = n // 2 + 1

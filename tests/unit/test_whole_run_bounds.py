@@ -286,6 +286,7 @@ def test_masses_keep_their_relative_error(shift, ratio, mu):
             assert abs(float(masses[i] / exact) - 1.0) < allowed < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "copies"), [(256, 1), (256, 10**6 + 3), (4096, 501)])
 def test_the_error_of_the_convolution_is_within_its_bound(size, copies):
     rng = np.random.default_rng(1)
@@ -529,6 +530,7 @@ def test_what_lies_beyond_the_last_point_by_quadrature(mu):
     assert expected - 0.01 < found < expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "mu", "epsilon"), [(10, 10.0, 0.0), (10, 10.0, 0.1), (100, 3.0, 0.0), (100, 3.0, 0.5)]
 )
