@@ -7,7 +7,7 @@ drawn, the same holds of the tests of their fixed number, with a level of their 
 (:mod:`dpsco_verify.inference.fixed_size_test`).
 
 Where the number of pairs n was fixed before they were drawn and are counted once,
-:func:`epsilon_lower_bound_at_once` is tighter for events that are not too likely. Given K occurrences in all, the
+:func:`epsilon_lower_bound_at_once` is another one. Given K occurrences in all, the
 number a on the first data set has weights ``C(n, a) C(n, K − a) ω^a`` with the odds ratio ω of P(E) and P'(E). Against
 those of Bin(K, ω/(1 + ω)), ``C(K, a) ω^a``, they have the factor ``1/((n − a)! (n − K + a)!)``, which is symmetric
 about K/2 and falls with d = |a − K/2|. So d is stochastically smaller, and as the part of those at a distance d that

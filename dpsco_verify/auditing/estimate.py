@@ -1,10 +1,10 @@
 """A lower bound on ε that is tied to no claim: the largest ε that the outputs refute.
 
 The event that counts is the one that is best against the bound that it gives. Events are sought against a grid of ε,
-and the one that promises the largest bound is kept. It is judged once on fresh outputs, by
-the betting test of every ε, whose bets were fixed before, or, for δ = 0 and where that promises more, by an exact
-test for a fixed number of outputs: with probability 1 − α no ε that is true is refuted, so that the bound, the end of
-the refuted ones, is true (:mod:`dpsco_verify.auditing.bounds`).
+and the one that promises the largest bound is kept. It is judged once on fresh outputs, by the test of a fixed number
+of them of every ε, whose weights were fixed before (:mod:`dpsco_verify.inference.fixed_size_test`), or, for δ = 0 and
+where that promises more, by an exact conditional one: with probability 1 − α no ε that is true is refuted, so that the
+bound, the end of the refuted ones, is true (:mod:`dpsco_verify.auditing.bounds`).
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
+from scipy.special import ndtri
 
 from dpsco_verify.arrays import ArrayLike
 from dpsco_verify.auditing import bounds
-from dpsco_verify.auditing.confirmation import count_fresh, planned_fractions
+from dpsco_verify.auditing.confirmation import count_fresh
 from dpsco_verify.auditing.mechanism import Caller, Mechanism, mechanism_name
 from dpsco_verify.auditing.one_pair import choose, draw_more, looks, searchable
 from dpsco_verify.auditing.orders import Aims, Order
@@ -218,17 +219,10 @@ def estimate_epsilon(
     repeated = repeats(*outputs)
     counts = count_fresh(caller, choice.candidate, fresh, "estimate/confirm")
     in_p, in_q = counts.n11 + counts.n10, counts.n11 + counts.n01
-    if plan.at_once:
+    if plan.conditional:
         epsilon = bounds.epsilon_lower_bound_at_once(in_p, in_q, fresh, alpha=alpha)
     else:
-        bets = planned_fractions(
-            Order(plan.promised, delta),
-            choice.frequency,
-            choice.frequency_neighbour,
-            alpha=alpha,
-            samples=fresh,
-        )
-        epsilon = bounds.epsilon_lower_bound(counts, delta=delta, alpha=alpha, fractions=bets)
+        epsilon = bounds.epsilon_lower_bound_of_all(counts, delta=delta, alpha=alpha, p=choice.frequency)
     return EpsilonEstimate(
         epsilon=epsilon,
         delta=delta,
@@ -244,26 +238,27 @@ def estimate_epsilon(
 
 
 class _Plan(NamedTuple):
-    """The bound that is expected, and whether it is the one for counts that are looked at once."""
+    """The bound that is expected, and whether it is the one given the number of all occurrences."""
 
     promised: float
-    at_once: bool
+    conditional: bool
 
 
 def _sought(request: AuditRequest, outputs: tuple[Outputs, Outputs], fresh: int) -> tuple[Choice, _Plan]:
     """Return the event that promises the largest bound from `fresh` outputs a data set, and the bound to be had."""
     delta = request.claim.delta(0.0)
     threshold = math.log(1.0 / request.alpha)
-    reach = math.sqrt(2.0 * threshold / fresh)
+    # The tests' bounds lose about as much as half of the level.
+    reach = -float(ndtri(0.5 * request.alpha)) / math.sqrt(fresh)
     orders = tuple(Order(epsilon, delta) for epsilon in (0.0, *_ORDERS))
 
     def plan(p: float, q: float, seen: float) -> _Plan:
-        betting = _promised(p, q, delta, reach + _DOUBT_OF_RARE / math.sqrt(seen), fresh)
+        plain = _promised(p, q, delta, reach + _DOUBT_OF_RARE / math.sqrt(seen), fresh)
         if delta > 0.0 or p * seen < _FEWEST_SEEN:
-            return _Plan(betting, at_once=False)
+            return _Plan(plain, conditional=False)
         doubt = _DOUBT * math.sqrt(((1.0 - p) / p + (1.0 - q) / (q + 1.0 / seen)) / seen)
         exact = bounds.epsilon_lower_bound_at_once(p * fresh, q * fresh, fresh, alpha=request.alpha) - doubt
-        return _Plan(exact, at_once=True) if exact > betting else _Plan(betting, at_once=False)
+        return _Plan(exact, conditional=True) if exact > plain else _Plan(plain, conditional=False)
 
     found = select_largest(
         *outputs,
