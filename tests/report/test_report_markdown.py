@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -126,6 +127,12 @@ def test_the_content_is_that_of_the_page(plain, nasty):
     words = shown(render(nasty))
     assert words.index("Not as expected") < words.index("Refuted or ill-posed") < words.index("All readings")
     assert "expected certified, found not refuted" in words
+
+
+def test_mechanisms_of_a_persons_own_have_their_heading(plain):
+    own = msgspec.structs.replace(plain, papers=())
+    assert "\n## The mechanisms\n" in render(own)
+    assert "\n## The " not in render(plain).replace("\n## The run\n", "")
 
 
 def test_figures_and_certificates_are_linked_only_if_written(nasty):

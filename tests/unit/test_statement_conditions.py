@@ -15,6 +15,7 @@ from dpsco_verify.choices import Profile
 from dpsco_verify.evidence import Verdict
 from dpsco_verify.inference.bets import bet_fractions, depth_for_range, log_wealth_error
 from dpsco_verify.papers.arora2020.azuma_step import statement as azuma
+from dpsco_verify.papers.arora2020.kl_bound import statement as kl_bound
 from dpsco_verify.papers.arora2020.output import statement as output
 from dpsco_verify.papers.arora2020.rate import measured
 from dpsco_verify.papers.arora2020.rate.plan import Variable
@@ -26,6 +27,7 @@ from dpsco_verify.papers.arora2020.regret.certificates import (
     RegretDriftViolation,
     RegretVarianceViolation,
 )
+from dpsco_verify.papers.arora2020.single_step import present
 from dpsco_verify.papers.arora2020.stopping_mean import statement as stopping_mean
 from dpsco_verify.papers.arora2020.stopping_tail import law as stopping_law
 from dpsco_verify.papers.arora2020.stopping_tail import statement as stopping_tail
@@ -292,3 +294,26 @@ def test_the_table_of_means_ends_with_the_largest_n(profile):
     assert {32, 64} < {row[0] for row in rows}
     for n, mean, share in rows:
         assert (mean, share) == pytest.approx((n * n / (n + 1), n / (n + 1)))
+
+
+def test_the_constant_of_the_divergence_is_read_off_the_grid():
+    statement, sides = kl_bound.KlBound(), {"largest": (0.1, 0.1), "bound": (0.2, 0.2)}
+    found = [
+        kl_bound.Ratio(epsilon=0.01, ratio=(0.4975, 0.4976), **sides),
+        kl_bound.Ratio(epsilon=1.0, ratio=(0.2689, 0.269), **sides),
+    ]
+    decision = statement.decide(statement.readings[0], found)
+    assert decision.verdict is Verdict.CERTIFIED
+    largest, typical, smallest = decision.evidence.values()
+    assert (largest.value, typical.value, smallest.value) == (0.4976, 0.269, 0.5)
+    assert "at ε = 0.01;" in largest.note
+    assert "at least 0.497500 from the grid" in smallest.note
+    above = [*found, kl_bound.Ratio(epsilon=2.0, ratio=(1.01, 1.02), **sides)]
+    assert statement.decide(statement.readings[0], above).verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("x", "words"), [(1, "+L"), (-1, "−L"), (0, "0"), ("1/2", "0.5 L"), ("-3/4", "-0.75 L")]
+)
+def test_gradients_in_words(x, words):
+    assert present._multiple(Fraction(x)) == words
