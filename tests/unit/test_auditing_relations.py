@@ -75,6 +75,7 @@ def test_neighbours_in_either_order(relation, d, d_prime):
         (relation_of("near", lambda d: True), [1], [2], "near raised TypeError"),
         (relation_of("grows", lambda d, e: d.append(3) is None), [1], [2], "grows changes the data sets"),
         (OwnRelation("x", lambda d, e: False), [1], [2], "x answered False; its fault returns None"),
+        (OwnRelation("x", lambda d, e: ""), [1], [2], "x answered ''; its fault returns None"),
     ],
 )
 def test_those_that_are_none_are_told_why(relation, d, d_prime, why):
