@@ -228,6 +228,7 @@ def test_a_result_has_the_name_of_its_function_unless_another_is_given(name):
         ratio_at_most(at, {1: 1.0}, 0.9, high=1.0, **few),
     )
     names = [result.name.rpartition(".")[2] for result in results]
+    assert all(0.0 < result.p_value <= 1.0 for result in results)
     assert names == ([name] * 6 if name else ["own", "own", "own", "own and other", "at", "at"])
 
 
