@@ -246,3 +246,13 @@ def test_an_upper_bound_is_shown_to_three_digits_rounded_up_and_not_beyond_what_
         (1.01e-06, "open"),
         (None, "open"),
     ]
+
+
+@pytest.mark.parametrize("loss", ["linear", "logistic"])
+def test_audited_data_sets_differ_in_the_first_point_as_far_as_they_may(loss):
+    setting = AuditSetting(n=3, dimension=2, others=-1.0, loss=loss)
+    label = [1.0] if loss == "logistic" else []
+    first, second = setting.pair()
+    shared = [[-1.0, 0.0, *label]] * 2
+    assert first.tolist() == [[1.0, 0.0, *label], *shared]
+    assert second.tolist() == [[-1.0, 0.0, *label], *shared]

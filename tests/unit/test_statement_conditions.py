@@ -28,6 +28,8 @@ from dpsco_verify.papers.arora2020.regret.certificates import (
     RegretVarianceViolation,
 )
 from dpsco_verify.papers.arora2020.single_step import present
+from dpsco_verify.papers.arora2020.single_step.proof import DELTA_MAX, EPSILON_MAX
+from dpsco_verify.papers.arora2020.single_step.readings import READINGS
 from dpsco_verify.papers.arora2020.stopping_mean import statement as stopping_mean
 from dpsco_verify.papers.arora2020.stopping_tail import law as stopping_law
 from dpsco_verify.papers.arora2020.stopping_tail import statement as stopping_tail
@@ -317,3 +319,8 @@ def test_the_constant_of_the_divergence_is_read_off_the_grid():
 )
 def test_gradients_in_words(x, words):
     assert present._multiple(Fraction(x)) == words
+
+
+def test_the_corrected_lemma_says_up_to_where_it_is_proven():
+    corrected = next(reading for reading in READINGS if reading.id == "corrected")
+    assert f"0 < ε̃ ≤ {float(EPSILON_MAX):g} and 0 < δ ≤ {float(DELTA_MAX):g}" in corrected.statement
