@@ -66,6 +66,20 @@ def test_the_list_of_problems_fits(monkeypatch):
     assert sum("min F = -0.00123456789 - 1.2e-10 at most" in line for line in lines("problems")) == len(BANK)
 
 
+@pytest.mark.parametrize("budget", ["0", "1"])
+def test_an_error_budget_is_between_its_ends_and_the_refusal_names_the_option(budget):
+    commands = [
+        name
+        for name, command in main.commands.items()
+        if any("--error-budget" in parameter.opts for parameter in command.params)
+    ]
+    assert {"gate", "museum"} <= set(commands)
+    for name in commands:
+        result = CliRunner().invoke(main, [name, "--error-budget", budget])
+        assert result.exit_code == 2
+        assert "'--error-budget'" in result.stderr, name
+
+
 def test_the_card_of_every_statement_fits():
     for id_ in {claim.statement.id for claim in installed_ledger().claims}:
         assert [line for line in lines("explain", id_) if len(line) > 80] == []
