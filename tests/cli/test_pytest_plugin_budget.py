@@ -51,10 +51,10 @@ def test_levels_and_seeds_depend_on_neither_order_nor_process_nor_selection(
     monkeypatch.setattr("dpsco_verify.plugin.report.FORMAT_NAMES", ("json",))  # which is what is read here
     backwards = "def pytest_collection_modifyitems(items):\n    items.reverse()\n"
     budget = "--dpsco-error-budget=8e-6"
+    run = suite(GOOD_AND_BAD, backwards, process="same")
+    reverse, some = run("-rA", "-p", "no:xdist", budget), run("-rA", budget, "-k", "twice")
     run = suite(GOOD_AND_BAD)
     plain = run("-rA", budget, "--dpsco-report=plain")
-    some = run("-rA", budget, "-k", "twice")
-    reverse = suite(GOOD_AND_BAD, backwards, process="same")("-rA", "-p", "no:xdist", budget)
     spread = run("-rA", "-n", workers, "--dist", "loadgroup", budget, "--dpsco-report=out/privacy")
     # four tests use the fixture; the fifth does not, and the one that fails prints nothing
     assert sorted(plain.levels()) == [5e-7, 5e-7, 1e-6, 1e-6, 1e-6]
