@@ -60,7 +60,7 @@ fault of the program, and no verdict.
 @executor_options
 @click.option(
     "--error-budget",
-    type=float,
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=ERROR_BUDGET,
     show_default=True,
     help="The probability, at most, that any control is accused.",
