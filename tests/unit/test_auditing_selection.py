@@ -264,6 +264,11 @@ def test_an_interval_has_to_rate_the_higher_the_more_are_tried_to_be_taken_for_w
     assert found[1, 30].growth == found[1, 60].growth == found[2, 30].growth
     assert found[1, 30].growth == pytest.approx(at_face, rel=0.2)
     assert found[2, 60].growth < 0.5 * at_face
+    # Of several pieces it is one of many more.
+    judge = selection._Judge(first, second, aims, tried=30)
+    pieces = judge(replace(candidate(40.0, pieces=2), order=aims.orders[0], ends=1))
+    assert pieces.rating == found[1, 30].rating
+    assert pieces.growth == found[2, 60].growth
 
 
 def test_an_interval_is_the_middle_of_those_that_are_as_good():
