@@ -120,7 +120,7 @@ def test_an_event_that_was_seen_well_beyond_the_claim_is_noted_with_what_would_t
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("audits", [40, pytest.param(150, marks=pytest.mark.long)])
+@pytest.mark.parametrize("audits", [25, pytest.param(150, marks=pytest.mark.long)])
 def test_at_the_claim_hardly_any_event_is(monkeypatch, audits):
     """With probability 0.98 at most one of 150 is noted, if it is one of 700."""
     monkeypatch.setattr(conclusion, "detectable", lambda *_: None)

@@ -28,7 +28,7 @@ def check(fault="", checked=checked_one_pass, **options):
 
 @pytest.mark.slow
 def test_the_right_optimiser_keeps_all_claims_and_its_report_says_what_was_looked_at():
-    report = check(invariances=("permutation", "scaling", "rotation"))
+    report = check(sizes=(200,), invariances=("permutation", "scaling", "rotation"))
     assert report.verdict is PASS
     assert report.exit_code is ExitCode.AS_EXPECTED
     assert [r.kind for r in report.results] == [
@@ -42,7 +42,7 @@ def test_the_right_optimiser_keeps_all_claims_and_its_report_says_what_was_looke
     ]
     assert sum(r.alpha for r in report.results) <= report.alpha
     assert all(r.detectable for r in report.results)
-    assert len(report.trials) == 4
+    assert len(report.trials) == 2
     text = str(report)
     assert "drift" in text
     assert "ratio" in text

@@ -192,7 +192,7 @@ def exact_privacy_power(epsilon, delta, p, q, samples, alpha):
         (1.0, 1e-5, 0.02, 100, 1e-6, 0.9),
         (0.1, 0.05, 0.0, 100, 1e-4, 0.9),
         (0.5, 0.02, 0.1, 100, 0.05, 1.0 - 1e-9),
-        (1.5, 0.0, 0.01, 140, 1e-2, 1.0 - 1e-6),
+        pytest.param(1.5, 0.0, 0.01, 140, 1e-2, 1.0 - 1e-6, marks=pytest.mark.long),
     ],
 )
 def test_privacy_mdv_is_sound_and_tight(epsilon, delta, q, samples, alpha, power):

@@ -118,7 +118,7 @@ PRIVATE = [name for name, system in SYSTEMS.items() if system.is_private]
 @pytest.mark.parametrize(
     "system",
     [
-        pytest.param(name, marks=[pytest.mark.long] * (k % 2 > 0 and not name.startswith("algorithm")))
+        pytest.param(name, marks=[pytest.mark.long] * (k % 3 > 0 and not name.startswith("algorithm")))
         for k, name in enumerate(PRIVATE)
     ],
 )
