@@ -266,6 +266,7 @@ def test_a_system_on_the_simplex_goes_through():
     assert simplex.result("privacy").samples > 0
 
 
+@pytest.mark.slow
 def test_the_bank_names_every_loss_and_says_why_each_problem_is_hard():
     assert {one.loss_name for one in BANK.values()} == set(LOSSES)
     assert all(one.why for one in BANK.values())
