@@ -57,7 +57,7 @@ def rows(size: Size) -> Iterator[Row]:
     stat = [[_audited(case, case.claim, 0.05, samples, seed) for case in STAT] for seed in seeds]
     yield _count("StatDP's faults found, of 11", STAT, stat, at_least=11)
     yield _p_values(samples, seeds)
-    # Audits of so few outputs are quick, and three of the seven are found at about four in five seeds.
+    # Audits of so few outputs are quick, and a mean that divides by a noisy number is not found at every seed.
     more = range(size.of(24, 1))
     auditorium = [[_audited(case, case.claim, 0.05, few, seed) for case in AUDITORIUM] for seed in more]
     hits = sum(_found(result) for of_seed in auditorium for result in of_seed)
