@@ -25,6 +25,7 @@ from dpsco_verify.execution import (
     workforce,
 )
 from dpsco_verify.execution import cluster as cluster_module
+from dpsco_verify.store.codec import encode
 
 pytestmark = pytest.mark.slow
 
@@ -203,8 +204,13 @@ class _DiesAtFirst:
         return self.real(**options)
 
 
-def test_workers_that_die_while_the_cluster_starts_and_a_port_that_is_taken_are_no_trouble(work, monkeypatch):
-    """8787 is where dask's schedulers serve their pages by default; warnings are errors here."""
+def test_workers_that_die_while_the_cluster_starts_and_a_port_that_is_taken_are_no_trouble(
+    work, draws, monkeypatch
+):
+    """And the results have the same bytes.
+
+    8787 is where dask's schedulers serve their pages by default; warnings are errors here.
+    """
     distributed = pytest.importorskip("distributed")
     local = _DiesAtFirst(distributed.LocalCluster, deaths=2)
     monkeypatch.setattr(distributed, "LocalCluster", local)
@@ -214,8 +220,11 @@ def test_workers_that_die_while_the_cluster_starts_and_a_port_that_is_taken_are_
             taken.listen()
         except OSError:
             pass  # somebody has it already, which is as well
-        with cluster_module.cluster_executor(None, jobs=1) as executor:
-            assert executor.submit(abs, -3).result() == 3
+        with cluster_module.cluster_executor(None, jobs=1) as executor, make_executor(1) as serial:
+            found, expected = execute(draws, executor), execute(draws, serial)
+    assert {name: encode(outcome.value) for name, outcome in found.items()} == {
+        name: encode(outcome.value) for name, outcome in expected.items()
+    }
     assert local.attempts == 3
 
 

@@ -34,9 +34,9 @@ def loky(work):
         yield executor
 
 
-@pytest.fixture(params=["loky", "dask"])
+@pytest.fixture(params=["loky", pytest.param("dask", marks=pytest.mark.long)])
 def workers(request):
-    """An executor with worker processes."""
+    """An executor with worker processes; by day those of dask are tried in ``test_cluster.py`` alone."""
     return request.getfixturevalue(request.param)
 
 
@@ -76,7 +76,6 @@ def test_a_unit_whose_worker_is_killed_is_done_again(work, workers, tmp_path, dr
     assert len(found) == 7
 
 
-@pytest.mark.parametrize("workers", ["loky", pytest.param("dask", marks=pytest.mark.long)], indirect=True)
 def test_a_unit_that_ends_three_workers_is_named(work, workers, tmp_path, draws):
     unit = WorkUnit(name="the/deadly one", function=work.die, arguments={"folder": str(tmp_path), "times": 9})
     with pytest.raises(UnitEndsWorkersError, match="unit='the/deadly one' ended its worker process 3 times"):

@@ -1,4 +1,7 @@
-"""The statements about the whole transcript: strengthen or repair each, and see its verdict turn."""
+"""The statements about the whole transcript: strengthen or repair each, and see its verdict turn.
+
+What they are as things are, and how sharp, the test of the whole ledger holds.
+"""
 
 from __future__ import annotations
 
@@ -57,15 +60,8 @@ def test_more_noise_repairs_composition(verify, monkeypatch):
 
 
 @pytest.mark.slow
-def test_small_deltas_hold_by_the_whole_run_and_fail_with_a_tenth_of_the_noise(verify, monkeypatch):
-    finding, _ = verify("composition/small-delta")
-    assert finding.verdict is Verdict.HOLDS_ON_GRID
-    assert finding.evidence["grid points between the bounds"].value == 0
-    assert finding.evidence["decided by the bound on the whole run"].value > 50
-    sharp = finding.sharpness[0]
-    assert 0.4 < sharp.needed < sharp.holds_with < 1.0 < sharp.claimed
-    assert "pattern of repeats shown" in sharp.how
-    # a tenth of the noise fails; the certificate speaks of the printed noise, so no refutation may stand on it
+def test_small_deltas_fail_with_a_tenth_of_the_noise(verify, monkeypatch):
+    # the certificate speaks of the printed noise, so no refutation may stand on it
     monkeypatch.setattr(composition, "NOISE_SQUARED", 0.03)
     broken, result = verify("composition/small-delta")
     assert broken.verdict is Verdict.INCONCLUSIVE
@@ -93,16 +89,7 @@ def test_small_deltas_hold_at_the_points_of_the_larger_profiles(profile, step):
 
 
 @pytest.mark.slow
-def test_privacy_has_a_surplus_of_noise_but_not_without_end(verify, monkeypatch):
-    finding, _ = verify("privacy/literal")
-    assert finding.verdict is Verdict.HOLDS_ON_GRID
-    assert steps(finding)["delta"] is Verdict.REFUTED
-    smallest = finding.evidence["smallest constant still proven in place of 8"].value
-    assert 0.2 < smallest < 0.25  # of the text's 8
-    sharp = finding.sharpness[0]
-    assert smallest == sharp.holds_with < 1.02 * sharp.needed
-    assert 1.0 < finding.evidence["proven σ over refuted σ, pattern of repeats shown"].value < 1.03
-    assert 1.3 < finding.evidence["proven σ over refuted σ, repeats hidden"].value < 10.0
+def test_the_surplus_of_noise_is_not_without_end(verify, monkeypatch):
     monkeypatch.setattr(privacy, "NOISE", Fraction(1, 10))
     broken, result = verify("privacy/literal")
     assert broken.verdict is Verdict.INCONCLUSIVE
@@ -120,12 +107,7 @@ def test_a_proof_with_tau_at_most_n_would_give_delta(monkeypatch):
     assert {s.id: s.verdict for s in proof.proof_steps()}["delta"] is Verdict.CERTIFIED
 
 
-def test_the_remark_goes_beyond_the_theorem(verify, monkeypatch):
-    literal, corrected = verify("translation/literal")[0], verify("translation/corrected")[0]
-    assert literal.verdict is corrected.verdict is Verdict.HOLDS_ON_GRID
-    assert steps(literal)["side-condition"] is Verdict.REFUTED
-    assert set(steps(corrected).values()) == {Verdict.CERTIFIED}
-    assert literal.evidence["smallest n for which a δ̄ is in range"].value == translation.SMALLEST_N
+def test_a_smaller_range_breaks_the_order_of_the_remark(verify, monkeypatch):
     monkeypatch.setattr(translation, "ORDER_FACTOR", Fraction(1, 100))
     broken, _ = verify("translation/corrected")
     assert broken.verdict is not Verdict.HOLDS_ON_GRID

@@ -15,6 +15,7 @@ from dpsco_verify.ledger.errata import FAILING, HOLDING
 from dpsco_verify.ledger.installed import installed_ledger
 from dpsco_verify.ledger.statement import Context
 from dpsco_verify.ledger.units import Units
+from dpsco_verify.papers.arora2020.translation import statement as translation
 
 LEDGER = installed_ledger()
 
@@ -204,6 +205,37 @@ def same(a, b):
     return math.isclose(a, b, rel_tol=1e-9) if isinstance(a, float) and isinstance(b, float) else a == b
 
 
+def the_whole_run_decides_small_deltas_and_has_a_surplus_of_noise(whole):
+    found = {f.key: f for f in whole.record.claims}
+    small = found["composition/small-delta"]
+    assert small.evidence["grid points between the bounds"].value == 0
+    assert small.evidence["decided by the bound on the whole run"].value > 50
+    sharp = small.sharpness[0]
+    assert 0.4 < sharp.needed < sharp.holds_with < 1.0 < sharp.claimed
+    assert "pattern of repeats shown" in sharp.how
+    privacy = found["privacy/literal"]
+    assert steps(privacy)["delta"] is Verdict.REFUTED
+    smallest = privacy.evidence["smallest constant still proven in place of 8"].value
+    assert 0.2 < smallest < 0.25  # of the text's 8
+    sharp = privacy.sharpness[0]
+    assert smallest == sharp.holds_with < 1.02 * sharp.needed
+    assert 1.0 < privacy.evidence["proven σ over refuted σ, pattern of repeats shown"].value < 1.03
+    assert 1.3 < privacy.evidence["proven σ over refuted σ, repeats hidden"].value < 10.0
+
+
+def the_remark_goes_beyond_the_theorem(whole):
+    found = {f.key: f for f in whole.record.claims}
+    literal, corrected = found["translation/literal"], found["translation/corrected"]
+    assert literal.verdict is corrected.verdict is Verdict.HOLDS_ON_GRID
+    assert steps(literal)["side-condition"] is Verdict.REFUTED
+    assert set(steps(corrected).values()) == {Verdict.CERTIFIED}
+    assert literal.evidence["smallest n for which a δ̄ is in range"].value == translation.SMALLEST_N
+
+
+def steps(finding):
+    return {step.id: step.verdict for step in finding.proof_steps}
+
+
 @pytest.mark.slow
 def test_the_whole_ledger(quick_run):
     """One test, so that one worker alone waits for the run."""
@@ -216,3 +248,5 @@ def test_the_whole_ledger(quick_run):
     every_constant_is_examined(whole)
     a_statement_that_holds_does_so_with_what_it_claims(whole)
     the_earlier_readings_are_what_they_were(whole)
+    the_whole_run_decides_small_deltas_and_has_a_surplus_of_noise(whole)
+    the_remark_goes_beyond_the_theorem(whole)
