@@ -16,7 +16,7 @@ import numpy as np
 from dpsco_verify.arrays import FloatArray
 
 _UNSEEN = 1e3
-_DOUBT = 2.0
+_DOUBT = 3.0
 """Standard errors by which an event is taken to be more remote than it was seen to be: of a thousand rare events the
 one that looks most promising by chance is some three too good, where it is no better than the others."""
 
