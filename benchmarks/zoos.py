@@ -93,20 +93,26 @@ def _finite() -> list[tuple[Case, Law]]:
 
 
 def _bounds(samples: int, seeds: Sequence[int]) -> Iterator[Row]:
-    lost = []
+    lost, slower = [], []
     for case in SNIPER:
-        started = time.perf_counter()
+        started = time.process_time()
         found = [
             epsilon_lower_bound(case.mechanism, case.pair, alpha=0.1, samples=samples, seed=seed)
             for seed in seeds
         ]
-        seconds = (time.perf_counter() - started) / len(seeds)
+        seconds = (time.process_time() - started) / len(seeds)
         note = f"true {case.true:.3g}, published {case.published:.3g}; {seconds:.1f} s, DP-Sniper {case.peer_seconds} s"
         yield row(GROUP, f"lower bound: {case.name}", found, unit="1", at_least=case.peer, note=note)
         lost += [case.name] if sorted(found)[len(found) // 2] < case.peer else []
+        slower += [case.name] if seconds > case.peer_seconds else []
     note = f"below: {', '.join(lost)}" if lost else ""
     won = float(len(SNIPER) - len(lost))
     yield row(GROUP, "lower bounds at least DP-Sniper's, of 20", [won], unit="1", at_least=20.0, note=note)
+    note = "processor's time against its seconds on another day" + (
+        f"; more: {', '.join(slower)}" if slower else ""
+    )
+    quick = float(len(SNIPER) - len(slower))
+    yield row(GROUP, "in no more time than DP-Sniper, of 20", [quick], unit="1", at_least=20.0, note=note)
 
 
 def _audited(case: Case, claim: float, alpha: float, samples: int, seed: int) -> AuditResult:
