@@ -21,6 +21,8 @@ from dpsco_verify.auditing.outputs import Outputs, untold
 
 _FEWEST_VALUES = 16
 _FEWEST_EQUAL_PAIRS = 32
+_MOST_COMPARED = 100_000
+"""Outputs a data set that are compared: enough equal pairs for recordings of a hundred million values."""
 _TOLERANCE = 0.1
 """The relative difference, at most, between the number of values seen and that expected of equally likely ones."""
 _UNSEEN = 0.1
@@ -32,6 +34,7 @@ _SHARED = 0.05
 
 def repeats(first: Outputs, second: Outputs) -> str | None:
     """Return a sentence on outputs that repeat like recorded values, different ones on each data set, or None."""
+    first, second = (outputs.take(slice(0, _MOST_COMPARED)) for outputs in (first, second))
     # Sorted by hand: numpy finds unique values by hashing, which takes several times as long where most are.
     ordered = [np.sort(outputs.fingerprints) for outputs in (first, second)]
     starts = [np.flatnonzero(np.append(True, prints[1:] != prints[:-1])) for prints in ordered]
