@@ -60,7 +60,12 @@ def growth_plot(result: AuditResult) -> LinePlot:
         id="evidence",
         title=f"{result.mechanism}: the evidence against {result.claim}",
         caption="The log of an e-value, which seldom grows if the claim is true. The claim is violated where "
-        "it reaches the level of this test, at any time.",
+        "it reaches the level of this test, at any time."
+        + (
+            " Here it does not: the violation was found by the test of all outputs, at the end, whose level is shown."
+            if result.witness.weights is not None
+            else ""
+        ),
         x_axis=Axis(label="fresh outputs a data set", scale=Scale.LOG),
         y_axis=Axis(label="log e-value"),
         series=(
