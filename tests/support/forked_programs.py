@@ -100,6 +100,8 @@ class ForkedPrograms:
         """Be the program: with its environment, its warnings, its packages, and nothing of a user's in memory."""
         os.environ.clear()
         os.environ.update(environment)
+        # A module that is changed twice within a second, and has its size, would be taken for the one that was compiled.
+        sys.dont_write_bytecode = True
         warnings.resetwarnings()
         for category in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
             warnings.simplefilter("ignore", category)
