@@ -59,7 +59,9 @@ def shell(request, tmp_path):
     programs = ForkedPrograms(tmp_path / "programs", real=home / "python", packages=site)
     first = programs.folder if request.param == "in copies" else home
     environment = kept | offline | {"PATH": f"{first}:{home}:/usr/bin:/bin", "COLUMNS": "80", "NO_COLOR": "1"}
-    environment["PYTHONDONTWRITEBYTECODE"] = "1"  # a module may be changed twice within a second, and keep its size
+    environment["PYTHONDONTWRITEBYTECODE"] = (
+        "1"  # a module may be changed twice within a second, and keep its size
+    )
 
     def run(commands):
         script = "".join(f"{command}\n_said=$?; printf '{END}'; (exit $_said)\n" for command in commands)

@@ -78,7 +78,7 @@ def test_tests_left_out_leave_a_change_undecided(tree):
     assert run(MUTANT, CODE.replace("/", "*"), tree, chosen, budget=1.5)[:2] == (Outcome.UNDECIDED, 1)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_loop_without_end_ends_at_the_limit_of_its_test(tree):
     with tree.changed(MUTANT.path, "def half(x):\n    while True:\n        pass\n"):
         names = ["tests/unit/test_other.py", "tests/unit/test_zero.py"]

@@ -100,7 +100,7 @@ class ForkedPrograms:
         """Be the program: with its environment, its warnings, its packages, and nothing of a user's in memory."""
         os.environ.clear()
         os.environ.update(environment)
-        # A module that is changed twice within a second, and has its size, would be taken for the one that was compiled.
+        # Of a module that is changed twice within a second, and keeps its size, the older form would be run.
         sys.dont_write_bytecode = True
         warnings.resetwarnings()
         for category in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
