@@ -213,7 +213,7 @@ def test_killed_audits_come_to_the_results_of_an_undisturbed_one(tmp_path, expec
     assert finished <= begun <= finished + 2 * trial.groups
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @EXECUTORS
 def test_no_worker_outlives_an_audit_that_is_killed_alone(tmp_path, executor):
     mark = uuid.uuid4().hex

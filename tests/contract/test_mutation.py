@@ -92,7 +92,7 @@ def test_a_loop_without_end_ends_at_the_limit_of_its_test(tree):
     assert tree.pytest(names, markers="slow").code == NO_TESTS
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_only_the_chosen_tests_run_and_in_their_order(tree):
     both = part("zero").tests + part("four").tests
     names = [name.partition("::")[0] for name in sorted(both)]

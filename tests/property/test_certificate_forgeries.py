@@ -383,7 +383,10 @@ def forge_all(certificate):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EVIDENCE)
+@pytest.mark.parametrize(
+    "name",
+    [name if name != "own, at once" else pytest.param(name, marks=pytest.mark.long) for name in EVIDENCE],
+)
 def test_evidence_is_bound(name):
     assert forge_all(evidence(name)) > 300
 

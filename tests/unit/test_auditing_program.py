@@ -415,6 +415,7 @@ def test_a_program_that_is_forgotten_is_ended(command):
     assert gone(int(pid))
 
 
+@pytest.mark.long
 def test_the_end_of_this_process_is_the_end_of_the_program(command):
     script = f"""
 import threading, numpy as np
