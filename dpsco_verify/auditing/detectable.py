@@ -48,8 +48,9 @@ _TAIL = (1.0 - POWER) / 2.0
 _SEEN = 6.0
 """Below this many standard errors no privacy loss has been seen, and a multiple of it means nothing."""
 _LARGEST_TILT = 100.0
-_WANTED = float(ndtr(ndtri(POWER) + 0.4))
-"""The choice of the event costs up to 0.5 standard errors, as measured on the Laplace and the Gaussian mechanism."""
+_WANTED = float(ndtr(ndtri(POWER) + 0.6))
+"""The choice of the event costs up to 0.6 standard errors, as measured on the Laplace mechanism at a level of 5 %:
+of 400 audits of one that breaks the claim by the MDV 88.5 % find it, and 86 % where 0.4 are left for the choice."""
 _PRECISION = 1e-4
 _FIRST_GUESS = 0.1
 _TINY = 1e-12

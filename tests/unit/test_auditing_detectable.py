@@ -30,7 +30,8 @@ def test_the_mdv_of_randomised_response_has_the_power_that_it_states(epsilon):
     p = 1.0 / (1.0 + math.exp(-np.median([result.mdv.epsilon for result in results])))
     n, alpha = results[0].witness.samples, AT_ONCE * _rounds(10_000)[-1].weight * 1e-6
     test = FixedSizeTest.aimed(epsilon=epsilon, delta=0.0, p=p, samples=n, alpha=alpha)
-    assert 0.88 < test.power(p, 1.0 - p, alpha=alpha) < 0.99
+    # It is 0.97 with the room for the choice of the event, at the worse end of the bounds for p.
+    assert 0.88 < test.power(p, 1.0 - p, alpha=alpha) < 0.995
     for result in results:
         assert result.verdict is AuditVerdict.NOT_VIOLATED
         assert result.mdv.delta == result.mdv.delta_excess  # the claimed one is 0

@@ -106,11 +106,15 @@ def test_a_claim_that_no_number_of_samples_decides_has_an_answer():
 @pytest.mark.slow
 @pytest.mark.parametrize("audits", [8, pytest.param(20, marks=pytest.mark.long)])
 def test_an_event_that_was_seen_well_beyond_the_claim_is_noted_with_what_would_tell(audits):
-    """Laplace noise for ε = 1.1 against 1: 3.3 standard errors on average, of 4.8 that the level asks for."""
+    """Laplace noise for ε = 1.1 against 1: 3.3 standard errors on average, of 4.8 that the level asks for.
+
+    The choice of the event costs half of one, so two of five are noted; fewer than a fifth of 20 with a probability
+    of 0.02.
+    """
     few = [audited(laplace(1.1), epsilon=1.0, seed=seed) for seed in range(audits)]
     assert sum(result.verdict is AuditVerdict.NOT_VIOLATED for result in few) >= 0.85 * audits
     noted = [note for result in few for note in result.notes if "standard errors beyond the claim" in note]
-    assert len(noted) >= 0.4 * audits
+    assert len(noted) >= 0.2 * audits
     needed = [int(note.split("and about ")[1].split(" ")[0].replace(",", "")) for note in noted]
     assert 15_000 < min(needed) <= max(needed) < 60_000
     many = [audited(laplace(1.1), epsilon=1.0, samples=max(needed), seed=seed) for seed in range(audits // 2)]
