@@ -177,6 +177,8 @@ def encode(returned: Any, size: int) -> Outputs:
         if len(returned) != size:
             raise InputError(f"returned {len(returned)} outputs; return {size}, one a run")
         return _from_sequence(returned)
+    if hasattr(returned, "to_pylist"):  # of arrow, whose arrays with missing values give none of numpy
+        return encode(returned.to_pylist(), size)
     if hasattr(returned, "to_numpy"):
         return encode(returned.to_numpy(), size)
     raise InputError(

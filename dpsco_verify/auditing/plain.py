@@ -107,7 +107,7 @@ def _plain_foreign(item: Any) -> Any:
         columns = item.items() if hasattr(item, "columns") else [(item.name, item)]
         index = ("index", item.index.tolist())
         return [index, *((name, column.tolist()) for name, column in columns)]
-    if _has(item, "get_columns", "height"):
+    if _is_frame(item):
         return [(column.name, column.to_list()) for column in item.get_columns()]
     if _has(item, "to_pydict"):
         return list(item.to_pydict().items())
@@ -173,12 +173,8 @@ def foreign_array(item: Any) -> Any:
     if isinstance(item, np.ndarray | np.generic):
         return item
     try:
-        if (
-            _is_table(item)
-            or _has(item, "get_columns", "height")
-            or _has(item, "to_pydict")
-            or _has(item, "to_pylist")
-        ):
+        # As an array a table would lose the names of its columns, and arrow's missing values would be NaN.
+        if _is_table(item) or _is_frame(item) or _has(item, "to_pydict") or _has(item, "to_pylist"):
             return item
         if _has(item, "requires_grad", "detach", "cpu"):
             return _of_tensor(item.detach().cpu())
@@ -203,6 +199,11 @@ def _of_tensor(tensor: Any) -> NDArray[Any]:
 def _is_table(item: Any) -> bool:
     """Whether this is a pandas DataFrame or Series, found without an import of pandas."""
     return _has(item, "iloc", "index", "to_numpy", "shape")
+
+
+def _is_frame(item: Any) -> bool:
+    """Whether this is a table of polars, found without an import of polars."""
+    return _has(item, "get_columns", "height")
 
 
 def _has(item: Any, *names: str) -> bool:

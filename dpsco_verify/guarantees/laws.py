@@ -69,7 +69,7 @@ def equal_law(
     Equal laws are (0, 0)-differential privacy of the function that draws from the first on one data set and from the
     second on another, so :func:`dpsco_verify.auditing.audit` judges it: an event is chosen on one part of the outputs,
     among thresholds and intervals of every coordinate, distances, categories and a classifier, in both directions, and
-    its two probabilities are compared on fresh outputs by a betting e-process. The MDV is a lower bound on the total
+    its two probabilities are compared on fresh outputs, by its two tests. The MDV is a lower bound on the total
     variation, and has room for the choice of another event: a violation of its size is found in about nine of ten runs,
     on the line and in more dimensions (``python -m benchmarks.guarantee_validity``).
 

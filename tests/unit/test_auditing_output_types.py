@@ -144,13 +144,16 @@ class ArrowTable(PolarsTable):
 
 
 class ArrowArray:
-    """Gives its values with None for what is missing; as an array of numpy it would have NaN there."""
+    """Gives its values with None for what is missing; as an array of numpy it has NaN there, or is refused."""
 
     def __init__(self, values):
         self._values = values
 
     def to_pylist(self):
         return list(self._values)
+
+    def to_numpy(self):
+        raise ValueError("needed to copy 1 chunks with 1 nulls, but zero_copy_only was True")
 
     def __array__(self, dtype=None, copy=None):
         return np.array(self._values, dtype=np.float64)
@@ -211,6 +214,7 @@ def test_what_is_returned_for_all_runs_at_once():
     np.testing.assert_array_equal(encode(Tensor(rows), 3).numbers, rows)
     np.testing.assert_array_equal(encode(pd.DataFrame(rows), 3).numbers, rows)
     np.testing.assert_array_equal(encode(rows[:, 0] + 1j, 3).numbers, [[0, 1], [2, 1], [4, 1]])
+    np.testing.assert_array_equal(encode(ArrowArray([1.0, None, 3.0]), 3).numbers, [[1.0], [np.nan], [3.0]])
     hidden = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])
     np.testing.assert_array_equal(encode(hidden, 3).numbers, [[1.0], [np.nan], [3.0]])
     assert encode(hidden, 3).kind_names == ("None", "number")
